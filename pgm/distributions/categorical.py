@@ -67,6 +67,8 @@ class Categorical:
             )
         if unordered(symbols):
             raise InvalidArgument(f"A set has no order; write symbols= as a list, not {shown(symbols)}.")
+        if symbols is not None and not isinstance(symbols, Iterable):
+            raise InvalidArgument(f"symbols= is a list, not {shown(symbols)}.")
         domain = as_domain(list(range(table.shape[-1]) if symbols is None else symbols))
         if domain.card != table.shape[-1]:
             raise InvalidArgument(f"There are {domain.card} symbols for {table.shape[-1]} probabilities.")

@@ -23,6 +23,14 @@ def finite(what: str, values: object, axes: tuple[int, ...]) -> np.ndarray:
     return found
 
 
+def some(what: str, values: object, axes: tuple[int, ...]) -> np.ndarray:
+    """Return numbers as `finite` does, one at least."""
+    found = finite(what, values, axes)
+    if not found.size:
+        raise InvalidArgument(f"{what} has no number: {shown(values)}.")
+    return found
+
+
 def row_weights(weights: object, n: int) -> np.ndarray:
     """Return weights of n rows, one column for each component; None: all one."""
     if weights is None:

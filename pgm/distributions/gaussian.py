@@ -13,7 +13,7 @@ from pgm.frames import Sequences
 from pgm.printing import html_table, html_text, joined, text_table
 from pgm.randomness import draw_count, generator
 
-from .checks import finite, row_weights
+from .checks import finite, row_weights, some
 from .coordinates import covariances_at, of_covariances
 from .emission import Observed, kept_where_empty
 from .gaussian_statistics import FORMS, GaussianStatistics, gathered, near_centres, patterns, restricted
@@ -62,7 +62,7 @@ class Gaussian:
         dim: int | None = None,
         form: str = "full",
     ) -> None:
-        if form not in FORMS:
+        if not isinstance(form, str) or form not in FORMS:
             raise InvalidArgument(f"form= is {' or '.join(map(repr, FORMS))}, not {shown(form)}.")
         object.__setattr__(self, "form", form)
         if mean is None:
@@ -78,7 +78,7 @@ class Gaussian:
                 "A Gaussian has sd= (of a number) or covariance= (of several): give one of the two."
             )
         if covariance is None:
-            means, sds = finite("mean=", mean, (0, 1)), finite("sd=", sd, (0, 1))
+            means, sds = some("mean=", mean, (0, 1)), some("sd=", sd, (0, 1))
             if (sds < 0).any():
                 raise InvalidArgument(f"sd= is a standard deviation and cannot be negative: {shown(sd)}.")
             means, sds = np.broadcast_arrays(means, sds)
@@ -103,7 +103,7 @@ class Gaussian:
             _check_covariance(matrices)
             states = means.shape[0] if means.ndim == 2 else None
             self._fill(means.reshape(-1, size), matrices.reshape(-1, size, size), size, states, False)
-        if dim is not None and dim != self.dim:
+        if dim is not None and not (isinstance(dim, int) and dim == self.dim):
             raise InvalidArgument(f"dim={shown(dim)} does not go with a mean of {self.dim} dimensions.")
 
     def _fill(

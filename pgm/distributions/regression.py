@@ -11,7 +11,7 @@ from pgm.errors import InvalidArgument, shown
 from pgm.frames import Sequences
 from pgm.printing import html_table, text_table
 
-from .checks import finite
+from .checks import finite, some
 from .gaussian_statistics import near_centres
 from .parts import Part
 from .softmax import with_one
@@ -61,11 +61,11 @@ class Regression:
             if any(one is not None for one in (bias, sd, variance, covariance)):
                 raise InvalidArgument("A Regression with a bias= or noise has weights too.")
             return
-        found = finite("weights= of a Regression", weights, (1, 2, 3))
+        found = some("weights= of a Regression", weights, (1, 2, 3))
         if found.ndim < 3:
             found = found.reshape(len(found), 1, -1)
         k, d, _ = found.shape
-        offset = np.zeros((k, d)) if bias is None else finite("bias= of a Regression", bias, (1, 2))
+        offset = np.zeros((k, d)) if bias is None else some("bias= of a Regression", bias, (1, 2))
         offset = offset.reshape(len(offset), -1)
         if offset.shape != (k, d):
             raise InvalidArgument(
@@ -78,7 +78,7 @@ class Regression:
         if covariance is not None:
             noise = finite("covariance= of a Regression", covariance, (3,))
         else:
-            flat = finite("The noise of a Regression", given[0], (0, 1, 2))
+            flat = some("The noise of a Regression", given[0], (0, 1, 2))
             flat = np.broadcast_to(flat.reshape(-1, 1) if flat.ndim < 2 else flat, (k, d))
             if (flat < 0).any():
                 raise InvalidArgument(f"The noise of a Regression cannot be negative: {shown(given[0])}.")

@@ -12,7 +12,7 @@ from pgm.frames import Sequences
 from pgm.printing import html_table, text_table
 from pgm.variables import Domain, as_domain, unordered
 
-from .checks import finite
+from .checks import finite, some
 from .parts import Part
 
 _STEPS = 5  # of Newton in one M-step; each climbs, and the next M-step goes on
@@ -64,7 +64,7 @@ class Softmax:
             if inputs is not None and (isinstance(inputs, bool) or not isinstance(inputs, int) or inputs < 1):
                 raise InvalidArgument(f"inputs= is a whole number of at least 1, not {shown(inputs)}.")
             return
-        found = finite("weights= of a Softmax", weights, (1, 2, 3))
+        found = some("weights= of a Softmax", weights, (1, 2, 3))
         if found.ndim < 3:  # two classes
             found = found.reshape(len(found), -1)
             found = np.stack([np.zeros_like(found), found], axis=1)

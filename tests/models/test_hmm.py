@@ -102,7 +102,7 @@ def test_the_number_of_states_has_to_be_known() -> None:
         (lambda h: h.fit(SEQ, method="gd"), pgm.InvalidArgument, "method= is 'em', 'squarem', 'viterbi'"),
         (lambda h: h.fit(SEQ, max_iter=0), pgm.InvalidArgument, "max_iter= is a whole number of at least 1"),
         (lambda h: h.fit(SEQ, tol=-1), pgm.InvalidArgument, "tol= is a number that is not negative"),
-        (lambda h: h.fit(SEQ, starts=0), pgm.InvalidArgument, "starts= is a whole number of at least 1"),
+        (lambda h: h.fit(SEQ, starts=0), pgm.InvalidArgument, "starts= is a whole number from 1 to 100,000"),
         (lambda h: h.fit(SEQ, fixed=["initail"]), pgm.InvalidArgument, "Did you mean 'initial'?"),
         (lambda h: h.fit(SEQ, fixed={"transition": ["x"]}), pgm.UnknownState, "has no state 'x'"),
         (lambda h: h.fit(SEQ, prior={"trans": 1}), pgm.InvalidArgument, "prior= has no part 'trans'"),

@@ -168,3 +168,41 @@ def test_loops_are_drawn_clear_of_arcs_that_skip_states() -> None:
     height = {text.get_text(): text.get_position()[1] for text in axes.texts}
     assert max(height[p] for p in ("0.5", "0.6")) < 0.0 < height["0.2"]
     plt.close(axes.figure)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda hmm: hmm.sample(10**13),
+        lambda hmm: hmm.sample(2, sequences=10**13),
+        lambda hmm: hmm.forecast([0, 1], steps=10**13),
+        lambda hmm: hmm.to_network(10**13),
+        lambda hmm: pgm.FactorialHMM(
+            [pgm.MarkovChain([1.0], [[1.0]])], hmm.emission.__class__([[0.5, 0.5]])
+        ).sample(10**13),
+        lambda hmm: pgm.LinearDynamicalSystem(A=0.5, C=1.0, Q=1.0, R=1.0).forecast([1.0], steps=10**13),
+        lambda hmm: pgm.LinearDynamicalSystem(A=0.5, C=1.0, Q=1.0, R=1.0).sample(2, sequences=10**13),
+        lambda hmm: pgm.LinearDynamicalSystem(A=0.5, C=1.0, Q=1.0, R=1.0).to_network(10**13),
+    ],
+)
+def test_too_many_steps_are_refused_before_anything_is_made(ask) -> None:
+    with pytest.raises(pgm.TooLarge, match=r"So many steps .* choose fewer"):
+        ask(pgm.HMM([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], pgm.Categorical([[0.5, 0.5], [0.1, 0.9]])))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: pgm.HMM(states=float("nan")),
+        lambda: pgm.Categorical([[0.5, 0.5]], symbols=1.5),
+        lambda: pgm.Gaussian([], sd=1.0),
+        lambda: pgm.Gaussian([0.0], sd=1.0, form=np.eye(2)),
+        lambda: pgm.Softmax([]),
+        lambda: pgm.Regression([1.0], variance=[]),
+        lambda: pgm.HMM(n_states=1, emission=pgm.Gaussian()).fit([0.0, 1.0], starts=10**15),
+        lambda: pgm.LinearDynamicalSystem(A=0.5, C=1.0, Q=1.0, R=1.0).fit([0.0, 1.0], starts=10**15),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_words(make) -> None:
+    with pytest.raises(pgm.InvalidArgument):
+        make()

@@ -33,6 +33,7 @@ from pgm.variables import REAL, Variable
 
 from . import hidden_learning
 from .chain_tables import Key, Layout
+from .numbers import check_steps
 from .unrolled import steps_of
 
 if TYPE_CHECKING:
@@ -443,6 +444,7 @@ class HiddenChain:
         n, many = draw_count(n), 1 if sequences is None else draw_count(sequences)
         if n < 1 or many < 1:
             raise InvalidArgument("A sequence has one step at least, and there is one sequence at least.")
+        check_steps(n, many)
         if self._conditioned:  # drawn given that it ends there, and not before
             rows = np.zeros((n, self._emission.n_states))
             with np.errstate(divide="ignore"):

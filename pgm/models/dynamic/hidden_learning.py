@@ -15,7 +15,7 @@ from pgm.learning import Collapsed, Step, climb
 from pgm.results import FitReport
 from pgm.runtime.clock import start_clock
 
-from .numbers import normalised, weights_of
+from .numbers import MOST_STARTS, normalised, weights_of
 
 if TYPE_CHECKING:
     from .chain_tables import Key
@@ -158,8 +158,14 @@ class Task:
         self, starts: Any, max_iter: int, tol: float, random: np.random.Generator
     ) -> tuple[HiddenChain, FitReport]:
         """Climb from each start, and keep the best."""
-        if isinstance(starts, bool) or not isinstance(starts, int | np.integer) or starts < 1:
-            raise InvalidArgument(f"starts= is a whole number of at least 1, not {shown(starts)}.")
+        if (
+            isinstance(starts, bool)
+            or not isinstance(starts, int | np.integer)
+            or not 1 <= starts <= MOST_STARTS
+        ):
+            raise InvalidArgument(
+                f"starts= is a whole number from 1 to {MOST_STARTS:,}, not {shown(starts)}."
+            )
         seeds = random.spawn(int(starts))
         begin: list[Callable[[], HiddenChain]] = [
             lambda i=i: self.begin(seeds[i], i > 0)  # type: ignore[misc]

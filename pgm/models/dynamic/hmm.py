@@ -36,7 +36,7 @@ from pgm.variables import REAL, Variable
 from . import hmm_learning, unrolled
 from .hmm_labels import known_states
 from .hmm_stream import HMMStream
-from .numbers import distribution, domain_of, names, printed_rows, steps_ahead, transitions
+from .numbers import check_steps, distribution, domain_of, names, printed_rows, steps_ahead, transitions
 from .topology import allowed
 
 if TYPE_CHECKING:
@@ -457,6 +457,7 @@ class HMM:
             raise InvalidArgument("A sequence has one step at least.")
         if many < 1:
             raise InvalidArgument("sequences= is how many sequences are drawn, 1 at least; not 0.")
+        check_steps(n, many)
         codes = engine.draw(chain, np.arange(many + 1) * n, random)
         seen = self.emission.draw(codes, random)
         drawn = [

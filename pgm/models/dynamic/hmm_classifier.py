@@ -142,7 +142,7 @@ class HMMClassifier(Tabular):
         >>> found.classes_.tolist(), found.class_prior_.round(3).tolist()
         (['high', 'low'], [0.333, 0.667])
         """
-        if self.method not in (*METHODS, "conditional"):
+        if not isinstance(self.method, str) or self.method not in (*METHODS, "conditional"):
             raise InvalidArgument(
                 f"method= is {listed((*METHODS, 'conditional'))}, not {shown(self.method)}."
             )

@@ -19,7 +19,7 @@ from pgm.runtime.clock import Clock, start_clock
 
 from .hmm_labels import Labelled
 from .hmm_priors import EmissionPrior, counts_of, of_emission
-from .numbers import normalised, rows_fixed, weights_of
+from .numbers import MOST_STARTS, normalised, rows_fixed, weights_of
 
 if TYPE_CHECKING:
     from .hmm import HMM
@@ -307,8 +307,14 @@ class Task:
         self, starts: Any, max_iter: int, tol: float, random: np.random.Generator
     ) -> tuple[Numbers, FitReport]:
         """Climb from each start, and keep the best."""
-        if isinstance(starts, bool) or not isinstance(starts, int | np.integer) or starts < 1:
-            raise InvalidArgument(f"starts= is a whole number of at least 1, not {shown(starts)}.")
+        if (
+            isinstance(starts, bool)
+            or not isinstance(starts, int | np.integer)
+            or not 1 <= starts <= MOST_STARTS
+        ):
+            raise InvalidArgument(
+                f"starts= is a whole number from 1 to {MOST_STARTS:,}, not {shown(starts)}."
+            )
         for name in ("initial", "transition"):
             if self.fixed[name].any() and getattr(self.model, f"_{name}") is None:
                 raise InvalidArgument(f"fixed= names {name!r}, which has no numbers yet.")

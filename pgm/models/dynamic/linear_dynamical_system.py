@@ -28,6 +28,7 @@ from .linear_parameters import matrix, names_of, numbers, plural, symmetric, vec
 from .linear_questions import Parameters, Question, asked
 from .linear_stream import LinearStream
 from .linear_sums import parameters_of_sum
+from .numbers import check_steps
 
 if TYPE_CHECKING:
     from pgm.models import BayesianNetwork
@@ -347,6 +348,7 @@ class LinearDynamicalSystem(Tabular):
         """
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
             raise InvalidArgument(f"steps= is a whole number of 1 at least, not {shown(steps)}.")
+        check_steps(int(steps))
         question = asked(self._p, y, inputs, times, lengths, sequence, int(steps))
         found = []
         for i, run in enumerate(self._runs(question, covariances=True)):
@@ -409,6 +411,7 @@ class LinearDynamicalSystem(Tabular):
         size, many = draw_count(n), 1 if sequences is None else draw_count(sequences)
         if size < 1 or many < 1:
             raise InvalidArgument("A series has one step at least.")
+        check_steps(size, many)
         if np.isinf(self.covariance).any():
             raise InvalidArgument(
                 "The start is diffuse, infinitely wide: nothing can be drawn from it. Give mean= and "

@@ -17,7 +17,7 @@ from pgm.results import FitReport
 from pgm.runtime.clock import start_clock
 
 from .linear_questions import Parameters, asked, prepared
-from .numbers import weights_of
+from .numbers import MOST_STARTS, weights_of
 
 if TYPE_CHECKING:
     from .linear_dynamical_system import LinearDynamicalSystem
@@ -75,8 +75,14 @@ class Task:
         self, starts: Any, max_iter: int, tol: float, random: np.random.Generator
     ) -> tuple[Parameters, FitReport]:
         """Climb from the numbers that the system has, and from others around them; keep the best."""
-        if isinstance(starts, bool) or not isinstance(starts, int | np.integer) or starts < 1:
-            raise InvalidArgument(f"starts= is a whole number of at least 1, not {shown(starts)}.")
+        if (
+            isinstance(starts, bool)
+            or not isinstance(starts, int | np.integer)
+            or not 1 <= starts <= MOST_STARTS
+        ):
+            raise InvalidArgument(
+                f"starts= is a whole number from 1 to {MOST_STARTS:,}, not {shown(starts)}."
+            )
         begin: list[Callable[[], Parameters]] = [lambda: self.p]
         begin += [lambda seed=seed: self.around(seed) for seed in random.spawn(int(starts) - 1)]  # type: ignore[misc]
         found, reports, number = climb(

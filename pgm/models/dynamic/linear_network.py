@@ -12,6 +12,7 @@ from pgm.inference.engines.kalman.schedule import factored
 from pgm.models.bayesian_network import BayesianNetwork
 
 from .linear_questions import added, schedule
+from .numbers import check_steps
 
 if TYPE_CHECKING:
     from .linear_dynamical_system import LinearDynamicalSystem
@@ -22,6 +23,7 @@ def of(system: LinearDynamicalSystem, steps: int) -> BayesianNetwork:
     p = system._p
     if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
         raise InvalidArgument(f"steps= is a whole number of 1 at least, not {shown(steps)}.")
+    check_steps(int(steps))
     if np.isinf(p.covariance).any():
         raise InvalidArgument(
             "The start is diffuse, and a network needs a distribution: give mean= and covariance=."

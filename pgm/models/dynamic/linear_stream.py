@@ -14,6 +14,7 @@ from pgm.results import Filtered, Forecast, Matrices, Output, Report
 from pgm.runtime.clock import start_clock
 
 from .linear_questions import Given, Parameters, prepared, read, schedule
+from .numbers import check_steps
 
 if TYPE_CHECKING:
     from .linear_dynamical_system import LinearDynamicalSystem
@@ -147,6 +148,7 @@ class LinearStream:
         """
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
             raise InvalidArgument(f"steps= is a whole number of 1 at least, not {shown(steps)}.")
+        check_steps(int(steps))
         p = self._system._p
         nothing = np.full((int(steps), p.m) if p.m > 1 else int(steps), np.nan)
         given = read(p, nothing, _lone(inputs, p.n_inputs), None if times is None else np.atleast_1d(times))

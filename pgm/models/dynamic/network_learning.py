@@ -20,10 +20,9 @@ from pgm.runtime.clock import start_clock
 
 from .network_rows import Read
 from .network_slices import Node, back_of, of_cpds, template
-from .numbers import weights_of
+from .numbers import MOST_STARTS, weights_of
 
 _Nodes = dict[str, Node]
-_MOST_STARTS = 100_000
 
 
 def cpds_of(nodes: Mapping[str, Node]) -> dict[str, CPD]:
@@ -83,10 +82,10 @@ class Task:
         if (
             isinstance(starts, bool)
             or not isinstance(starts, int | np.integer)
-            or not 1 <= starts <= _MOST_STARTS
+            or not 1 <= starts <= MOST_STARTS
         ):
             raise InvalidArgument(
-                f"starts= is a whole number from 1 to {_MOST_STARTS:,}, not {shown(starts)}."
+                f"starts= is a whole number from 1 to {MOST_STARTS:,}, not {shown(starts)}."
             )
         seeds = random.spawn(int(starts))
         begin = [lambda: dict(self.nodes)]

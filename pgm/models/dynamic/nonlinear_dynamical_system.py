@@ -18,6 +18,7 @@ from .linear_parameters import names_of, plural
 from .linear_questions import read
 from .nonlinear_parameters import Noise, Parameters, at, checked, periods_of, root_of
 from .nonlinear_stream import NonlinearStream
+from .numbers import check_steps
 
 _DRAWN = Report("forward", exact=True)
 
@@ -268,6 +269,7 @@ class NonlinearDynamicalSystem(Tabular):
         """
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
             raise InvalidArgument(f"steps= is a whole number of 1 at least, not {shown(steps)}.")
+        check_steps(int(steps))
         return self._each(answers.forecast, y, engine, inputs, times, lengths, sequence, more=int(steps))
 
     def stream(self, *, engine: Any = None) -> NonlinearStream:
@@ -317,6 +319,7 @@ class NonlinearDynamicalSystem(Tabular):
         T, many = draw_count(n), 1 if sequences is None else draw_count(sequences)
         if T < 1 or many < 1:
             raise InvalidArgument("A series has one step at least.")
+        check_steps(T, many)
         nothing = np.full((T, p.m) if p.m > 1 else T, np.nan)
         given = read(p, nothing, inputs, times)
         u = None if given.inputs is None else given.inputs[0]

@@ -19,6 +19,7 @@ from .filters import Filter, Particles
 from .linear_questions import Given, read
 from .linear_stream import _lone
 from .nonlinear_parameters import Noise, Parameters
+from .numbers import check_steps
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,7 @@ class NonlinearStream:
         """
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
             raise InvalidArgument(f"steps= is a whole number of 1 at least, not {shown(steps)}.")
+        check_steps(int(steps))
         p = self._p
         nothing = np.full((int(steps), p.m) if p.m > 1 else int(steps), np.nan)
         given = self._read(nothing, inputs, times)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -15,6 +15,9 @@ from pgm.variables import Domain, Variable, as_domain, unordered
 
 _ROUNDING = 1e-6 * (1 + 1e-6)
 _LAST_BITS = 2.0**-50  # a sum this near to one is one: what was written to a file is read as it was
+
+MOST_STARTS = 100_000  # of EM
+_LEAST_OF_STEP = 4  # numbers that are kept of a step at the very least
 
 
 def domain_of(
@@ -37,7 +40,7 @@ def domain_of(
             raise InvalidArgument(f"n_states= is a whole number of at least 1, not {shown(n_states)}.")
         known = {"n_states=": int(n_states), **known}
     if states is not None:
-        if unordered(states) or isinstance(states, str | int):
+        if unordered(states) or isinstance(states, str) or not isinstance(states, Iterable):
             raise InvalidArgument(f"states= is a list, for the states have an order, not {shown(states)}.")
         domain = as_domain(list(states))
         known = {"states=": domain.card, **known}
@@ -150,7 +153,13 @@ def steps_ahead(steps: Any) -> int:
     """How many steps to look ahead."""
     if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
         raise InvalidArgument(f"steps= is a whole number of at least 1, not {shown(steps)}.")
+    check_steps(int(steps))
     return int(steps)
+
+
+def check_steps(steps: int, sequences: int = 1) -> None:
+    """Raise TooLarge where so many steps can hardly fit in memory, whatever is kept of each."""
+    check_cells((steps, sequences, _LEAST_OF_STEP), "So many steps", "choose fewer")
 
 
 def rows_fixed(given: Any, variable: Variable, shape: tuple[int, ...], what: str) -> np.ndarray:

@@ -32,7 +32,7 @@ from . import switching_answers as answers
 from . import switching_learning
 from .linear_dynamical_system import LinearDynamicalSystem
 from .linear_questions import Given, added, read
-from .numbers import distribution, domain_of, transitions
+from .numbers import check_steps, distribution, domain_of, transitions
 
 _DRAWN = Report("forward", exact=True)
 
@@ -341,6 +341,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         T, many = draw_count(n), 1 if sequences is None else draw_count(sequences)
         if T < 1 or many < 1:
             raise InvalidArgument("A series has one step at least.")
+        check_steps(T, many)
         p, r, rng = self._systems[0]._p, self._regimes, generator(seed)
         given = read(p, np.full((T, p.m) if p.m > 1 else T, np.nan), inputs, None)
         s = self._steps(given, 0)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pgm.cpds import CPD, LinearGaussian, TableCPD, make, prepared
+from pgm.cpds.table_input import check_cells
 from pgm.errors import InvalidArgument, shown
 from pgm.models.bayesian_network import BayesianNetwork
 from pgm.variables import REAL, Variable
@@ -35,6 +36,7 @@ def steps_of(steps: Any) -> int:
     """A number of steps of at least 1."""
     if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
         raise InvalidArgument(f"steps= is a whole number of at least 1, not {shown(steps)}.")
+    check_cells((int(steps), 64), "So many steps", "choose fewer")  # variables, names, tables
     return int(steps)
 
 
