@@ -201,3 +201,14 @@ def test_states_without_noise_that_fade_are_smoothed_without_undoing_it(seed: in
     close(found.lag_one(), [expected.covariance(t, t + 1) for t in range(T - 1)], 1e-11)
     values = np.linalg.eigvalsh(table(found.smoothed_covariance))
     assert (values[:, 0] >= -1e-15 * values[:, -1]).all()
+
+
+def test_a_diffuse_start_that_fades_without_noise_is_least_squares() -> None:
+    A, y = np.array([[0.6, 0.2], [0.1, 0.3]]), np.random.default_rng(0).normal(size=40)
+    lds = pgm.LinearDynamicalSystem(A=A, C=[[1.0, 1.0]], Q=np.zeros((2, 2)), R=1.0, covariance="diffuse")
+    powers = [np.linalg.matrix_power(A, t) for t in range(40)]
+    H = np.array([power.sum(axis=0) for power in powers])
+    V = np.linalg.inv(H.T @ H)
+    found = lds.smooth(y)
+    close(found.mean, [power @ V @ H.T @ y for power in powers], 1e-10)
+    close(found.covariance, [power @ V @ power.T for power in powers], 1e-10)

@@ -205,7 +205,7 @@ def _runs(
         else:
             later = cache(lambda: _predicted(schedule, seen))
     link, back = np.empty(max(T - 1, 0), np.int64), np.empty((T, n * n))
-    smoothed, table, behind, cross = None, None, None, None
+    smoothed, table, behind, cross, grown = None, None, None, None, False
     if smooth:
         index, matrices = np.empty(T, np.int64), np.empty((T + 1, n * n))
         both = np.empty(2, np.int64)
@@ -218,10 +218,11 @@ def _runs(
         looped(
             "means_back", link, back, predicted, filtered, smoothed, T, steps=filtered.size * n, clock=clock
         )
-        if not diffuse_start and adjoint.grows(p.steps, behind.distinct, behind.at):
+        grown = adjoint.grows(p.steps, behind.distinct, behind.at)
+        if grown:
             after = _multiplied(p.filtered, n, clock)
-            given = (p.steps, p.slot, p.predicted, after, p.gains, p.variances, predicted, surprises)
-            smoothed, full, cross = adjoint.smoothed(*given, clock)
+            given = (p.steps, p.slot, p.predicted, after, p.gains, p.variances)
+            smoothed, full, cross = adjoint.smoothed(*given, predicted, surprises, clock)
             table = Matrices(full, np.arange(T))
     finite = bool(np.isfinite(log.sum()) and np.isfinite(filtered.sum()) and not diffuse_start)
     finite = finite and (table is None or bool(np.isfinite(table.distinct.sum())))
@@ -250,7 +251,9 @@ def _runs(
         still = np.zeros((k * T, m))
         each = _means(p, still, np.empty((0, n)), np.ascontiguousarray(columns), clock)
         spread = None
-        if smooth:
+        if grown:
+            spread = adjoint.smoothed(*given, each[0], each[2], clock)[0]
+        elif smooth:
             spread = np.empty_like(each[1])
             looped("means_back", link, back, each[0], each[1], spread, T, steps=spread.size * n, clock=clock)
         of_columns = diffuse.Columns.of(each[0], each[1], spread, each[2], k)
