@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import pickle
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -252,3 +254,14 @@ def test_a_product_with_a_wide_sum_is_refused_before_it_is_made() -> None:
     d.add_utility("s", [1.0] * 40, parents=[f"u{i}" for i in range(40)])
     with pytest.raises(pgm.TooLarge, match="'s'"):
         d.solve()
+
+
+def test_a_decision_in_a_file_has_neither_parents_nor_a_distribution(tmp_path: Path) -> None:
+    path = tmp_path / "clinic.json"
+    pgm.write(clinic(), path)
+    content = json.loads(path.read_text())
+    node = next(n for n in content["influence-diagram"]["nodes"] if n["name"] == "treat")
+    node["parents"] = ["disease"]
+    path.write_text(json.dumps(content))
+    with pytest.raises(pgm.FileFormatError, match="a decision observes, and has no 'parents'"):
+        pgm.read(path)

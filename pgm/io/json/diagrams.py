@@ -90,6 +90,9 @@ def read_diagram(part: Part) -> InfluenceDiagram:
     own: dict[str, Decision] = {}
     for node, variable in zip(nodes, variables.values(), strict=True):
         if _DECISION in node.value:
+            for key in ("parents", *KINDS):
+                if key in node.value:
+                    node.fail(f"a decision observes, and has no {shown(key)}", key, key=True)
             own[variable.name] = _decision(node.at(_DECISION), variable, variables)
             values = np.full(variable.card, 1.0 / variable.card)
             values.flags.writeable = False
