@@ -193,6 +193,108 @@ def _switching() -> pgm.SwitchingLinearDynamicalSystem:
     )
 
 
+class _Threshold:
+    """Stands for a fitted classifier."""
+
+    classes_, n_features_in_ = ("low", "high"), 1
+
+    def predict_proba(self, rows: object) -> np.ndarray:
+        return np.where(np.asarray(rows) > 1.0, [[0.2, 0.8]], [[0.9, 0.1]])
+
+    def predict(self, rows: object) -> np.ndarray:
+        return self.predict_proba(rows).argmax(axis=1)
+
+    def fit(self, rows: object, codes: object) -> _Threshold:
+        return self
+
+
+def _chains() -> dict[str, object]:
+    """Hidden Markov models of every kind, and what their states emit."""
+    coin = pgm.Categorical([[0.8, 0.2], [0.2, 0.8]])
+    quiet = pgm.MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]])
+    sees = [[[0.9, 0.1], [0.6, 0.4]], [[0.4, 0.6], [0.1, 0.9]]]
+    move, start = [[0.8, 0.2], [0.3, 0.7]], [0.5, 0.5]
+    lines = pgm.Regression([0.9, -0.5], bias=[0.0, 1.0], variance=[0.1, 0.2])
+    mood = (start, [[0.9, 0.1], [0.1, 0.9]])
+    word = ([[0.9, 0.1], [0.1, 0.9]], [[[0.8, 0.2], [0.8, 0.2]], [[0.1, 0.9], [0.1, 0.9]]])
+    four = pgm.Categorical([[0.9, 0.1], [0.4, 0.6], [0.3, 0.7], [0.2, 0.8]])
+    parts = [
+        pgm.part_of(name, pgm.Categorical([[p, 1 - p]]), stay=0.5) for name, p in (("a", 0.9), ("b", 0.2))
+    ]
+    by_input = pgm.ByInput({"sun": pgm.Categorical([[0.9, 0.1]]), NASTY[0]: pgm.Categorical([[0.2, 0.8]])})
+    normal = pgm.Gaussian([0.0, 1.0], sd=0.5)
+    factorial = pgm.FactorialHMM({"slow": quiet, NASTY[0]: quiet}, four)
+    return {
+        "factorial chains": factorial,
+        "beliefs of chains": factorial.smooth([0, 1, None]),
+        "path of chains": factorial.decode([0, 1, None]),
+        "coupled chains": pgm.CoupledHMM([[0.7, 0.3], start], [sees, sees], [coin, coin]),
+        "switching chains": pgm.SwitchingHMM([quiet, quiet], switch=start, emission=[normal, normal]),
+        "tree of chains": pgm.TreeHMM({"mood": mood, "word": word}, four),
+        "chain by inputs": pgm.InputOutputHMM(start, move, normal),
+        "autoregressive chain": pgm.AutoregressiveHMM(start, move, lines),
+        "chain of segments": pgm.SemiMarkovHMM([1, 0], [[0, 1], [1, 0]], normal, [[0, 0, 1], [0, 1, 0]]),
+        "composed chain": parts[0] + parts[1],
+        "chain of arcs": pgm.MealyHMM([0.6, 0.4], [[0.7, 0.3], [0.4, 0.6]], four),
+        "chain of urns": pgm.UrnHMM(start, move, {1: {"R": 2, "B": 1}, 2: {"R": 1, "B": 2}}),
+        "classifier of sequences": pgm.HMMClassifier(
+            pgm.HMM(n_states=1, emission=pgm.Categorical(symbols=["x", "y"]))
+        ),
+        "value of a gate": pgm.Softmax([1.0, 0.5], bias=[-1.0, 1.0]),
+        "value of lines": lines,
+        "value by input": by_input,
+        "value of estimators": pgm.Estimators(_Threshold(), inputs=1),
+        "value of a codebook": pgm.Codebook([0.0, 2.0, 4.0], [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]),
+        "value of heavy tails": pgm.StudentT([0.0, 1.0], 1.0, df=3.0),
+        "value of a classifier": pgm.ClassifierEmission(_Threshold(), prior=start),
+    }
+
+
+def _dynamic() -> dict[str, object]:
+    dbn = pgm.DynamicBayesianNetwork("weather")
+    dbn.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
+    dbn.add(NASTY[0], {True: 0.9, False: 0.1}, parents=["rain"])
+    seen = {NASTY[0]: [True, True, None, False]}
+    return {
+        "dynamic network": dbn,
+        "beliefs of a dynamic network": dbn.filter(seen),
+        "course of a dynamic network": dbn.map(seen),
+        "steps of a dynamic network": dbn.sample(4, seed=0),
+    }
+
+
+def _decisions() -> dict[str, object]:
+    d = pgm.InfluenceDiagram("clinic")
+    d.add_chance("disease", 0.1)
+    d.add_chance(NASTY[0], {True: 0.9, False: 0.2}, parents=["disease"])
+    d.add_decision("treat", states=[False, True], observes=[NASTY[0]])
+    worth = {(True, True): 80, (True, False): -100, (False, True): -20, (False, False): 0}
+    d.add_utility("benefit", worth, parents=["disease", "treat"])
+    policy = d.solve()
+    return {
+        "influence diagram": d,
+        "policy": policy,
+        "rule": policy["treat"],
+        "risk": policy.risk(),
+        "values of information": d.value_of_information(before="treat"),
+        "decision plan": d.plan(),
+        "value of an attitude": pgm.ExponentialUtility(200),
+    }
+
+
+def _learned() -> dict[str, object]:
+    frame = _wet().sample(300, seed=0)
+    found = pgm.learn_structure(frame, search="hill-climb", seed=0)
+    steps = {"rain": [0, 0, 1, 1, 0, 1, 1, 0] * 10, "wet": [0, 0, 1, 1, 0, 1, 1, 1] * 10}
+    return {
+        "learned structure": found,
+        "comparison": pgm.compare(found.network, _wet()),
+        "learned transitions": pgm.learn_transitions(steps),
+        "fitted network": pgm.BayesianNetwork(edges="rain -> wet").fit(frame),
+        "fit of a network": pgm.BayesianNetwork(edges="rain -> wet").fit(frame).fit_report,
+    }
+
+
 def _over_time() -> dict[str, object]:
     y = [1.0, 0.5, None, 1.2, 2.0]
     system = pgm.LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
@@ -312,7 +414,7 @@ def everything() -> dict[str, object]:
         "nasty compiled": nasty.compile(NASTY[0], given=list(NASTY[1:])),
         "one state": Distribution((pgm.Variable("only", ["it"]),), np.ones(1)),
     }
-    return found | _over_time() | _values() | _large()
+    return found | _over_time() | _chains() | _dynamic() | _decisions() | _learned() | _values() | _large()
 
 
 HEAD = """<!DOCTYPE html>

@@ -640,7 +640,7 @@ class DynamicBayesianNetwork:
         >>> dbn.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
         >>> both = dbn.query(["rain[0]", "rain[2]"], {"wet": [True, True, False]})
         >>> round(both[True, False], 6)
-        0.745993
+        0.747466
         """
         known = network_unrolled.evidence(self._nodes, data)
         reach = [network_unrolled.step_of(name, self._nodes) for name in (*names_of(targets), *known)]

@@ -161,7 +161,7 @@ class NonlinearDynamicalSystem(Tabular):
 
         >>> walk = NonlinearDynamicalSystem(lambda x: x, lambda x: x, Q=0.5, R=0.8, mean=0, covariance=1)
         >>> round(walk.score([1.0, None, 2.0], engine="extended"), 6)
-        -3.384093
+        -3.278574
         """
         if by not in (None, "sequence", "step"):
             raise InvalidArgument(f'by= is "sequence" or "step", not {shown(by)}.')
@@ -234,7 +234,7 @@ class NonlinearDynamicalSystem(Tabular):
 
         >>> walk = NonlinearDynamicalSystem(lambda x: x, lambda x: x, Q=0.5, R=0.8, mean=0, covariance=1)
         >>> walk.smooth([1.0, 0.5], engine="extended").mean.round(6).tolist()
-        [[0.572391], [0.525253]]
+        [[0.541401], [0.525478]]
         """
         return self._each(answers.smoothed, y, engine, inputs, times, lengths, sequence, smooth=True)
 
@@ -265,7 +265,7 @@ class NonlinearDynamicalSystem(Tabular):
 
         >>> walk = NonlinearDynamicalSystem(lambda x: x, lambda x: x, Q=0.5, R=0.8, mean=0, covariance=1)
         >>> walk.forecast([1.0, 0.5], steps=2, engine="unscented").predicted.sd.round(6).tolist()
-        [[1.315353], [1.493234]]
+        [[1.316481], [1.494363]]
         """
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
             raise InvalidArgument(f"steps= is a whole number of 1 at least, not {shown(steps)}.")
@@ -286,7 +286,7 @@ class NonlinearDynamicalSystem(Tabular):
         >>> for y in [1.0, 0.5]:
         ...     now = stream.push(y)
         >>> now.mean.round(6).tolist()
-        [[0.525253]]
+        [[0.525478]]
         """
         return NonlinearStream(self._p, self._names, filter_of(engine))
 
