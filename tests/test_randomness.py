@@ -58,6 +58,8 @@ def objects() -> Iterator[Any]:
     yield pgm.HMM([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]], pgm.Poisson([1e6, 2e6]))
     yield pgm.LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
     yield pgm.NonlinearDynamicalSystem(lambda x: x, lambda x: x, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
+    yield from (pgm.priors.Dirichlet([1.0, 2.0]), pgm.priors.Student(3.0))
+    yield pgm.BayesianNetwork(edges="a -> b").fit(ROWS, prior="laplace").posterior("b")
     still = pgm.LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8)
     yield pgm.SwitchingLinearDynamicalSystem([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [still, still])
 
@@ -88,6 +90,12 @@ def two_chains() -> pgm.FactorialHMM:
     slow = pgm.MarkovChain([0.6, 0.4], [[0.9, 0.1], [0.2, 0.8]])
     quick = pgm.MarkovChain([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]])
     return pgm.FactorialHMM({"slow": slow, "quick": quick}, pgm.Poisson([1e6, 2e6, 3e6, 4e6]))
+
+
+def near_chains() -> pgm.FactorialHMM:
+    """Their states look much alike, so that what is drawn differs."""
+    chain = pgm.MarkovChain([0.6, 0.4], [[0.9, 0.1], [0.2, 0.8]])
+    return pgm.FactorialHMM({"slow": chain, "quick": chain}, pgm.Poisson([1.0, 2.0, 2.5, 3.0]))
 
 
 def halves() -> pgm.BayesianNetwork:
@@ -123,6 +131,14 @@ OWN: dict[str, Callable[..., Any]] = {
         pgm.InputOutputHMM(n_states=3, emission=pgm.Poisson()).fit(COUNTS, max_iter=1, **seed).transition
     ),
     "HiddenChain.sample": lambda n=5, **seed: two_chains().sample(n, **seed).observations,
+    "HMM.posterior": lambda n=8, **seed: (
+        pgm.HMM(n_states=2, emission=pgm.Categorical(symbols=["x", "y"]))
+        .posterior([list("xyxxy")], draws=n, burn_in=2, chains=2, **seed)
+        .transition.draws
+    ),
+    "FactorialHMM.smooth": lambda **seed: near_chains().smooth(COUNTS, engine="gibbs", **seed).values,
+    "FactorialHMM.score": lambda **seed: near_chains().score(COUNTS, engine="mean-field", **seed),
+    "FactorialHMM.fit": lambda **seed: two_chains().fit(COUNTS, starts=3, max_iter=1, **seed).emission.rate,
     "HiddenChain.fit": lambda **seed: two_chains().fit(COUNTS, starts=3, max_iter=1, **seed).emission.rate,
     "Questions.impute": lambda n=2, **seed: [
         column.tolist()
@@ -131,6 +147,10 @@ OWN: dict[str, Callable[..., Any]] = {
     ],
     "Policy.simulate": lambda n=5, **seed: list(map(list, policy().simulate(n, **seed).values())),
 }
+
+
+# They draw as many as their engine says and, without a seed, with the engine's.
+UNCOUNTED = ("FactorialHMM.smooth", "FactorialHMM.score")
 
 
 def drawn(name: str, **options: Any) -> Any:
@@ -180,7 +200,8 @@ def test_a_generator_goes_on_and_none_is_different_each_time(name: str) -> None:
     first, *others = [drawn(name, seed=rng) for _ in range(20)]
     assert any(other != first for other in others)
     assert [first, *others] == [drawn(name, seed=same) for _ in range(20)]
-    assert len({str(drawn(name, seed=None)) for _ in range(20)}) > 1
+    if name not in UNCOUNTED:
+        assert len({str(drawn(name, seed=None)) for _ in range(20)}) > 1
 
 
 @pytest.mark.parametrize("name", SEEDED)
@@ -210,7 +231,7 @@ def test_engines_answer_with_the_largest_of_seeds(name: str) -> None:
 
 
 @pytest.mark.parametrize("n", [-1, 1.5, "x", True, None, [3]])
-@pytest.mark.parametrize("name", [name for name in METHODS if not name.endswith(".fit")])
+@pytest.mark.parametrize("name", [name for name in METHODS if not name.endswith((".fit", *UNCOUNTED))])
 def test_how_many_to_draw_is_one_error_too(name: str, n: object) -> None:
     method, function = METHODS[name]
     if name in OWN:
