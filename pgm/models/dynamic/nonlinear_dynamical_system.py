@@ -200,9 +200,9 @@ class NonlinearDynamicalSystem(Tabular):
         >>> walk.filter([1.0, 0.5], engine="unscented")
         step  x         sd
         0     0.555556  0.666667
-        1     0.525253  0.656488
+        1     0.525478  0.658119
         APPROXIMATE (unscented): error not measured
-        given what was observed until then; log-likelihood -2.641064
+        given what was observed until then; log-likelihood -2.688651
         """
         return self._each(answers.filtered, y, engine, inputs, times, lengths, sequence)
 
