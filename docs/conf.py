@@ -2,6 +2,7 @@
 
 import re
 import runpy
+import types
 from pathlib import Path
 
 import pgm
@@ -68,8 +69,12 @@ def hide_colons(app, what, name, obj, options, lines):
 
 def public_names():
     """Every name that a user may write, as pgm.NAME: functions, classes and their public methods."""
-    found = [f"pgm.{name}" for name in pgm.__all__ if name not in ("components", "engines")]
-    found += [f"pgm.components.{name}" for name in pgm.components.__all__]
+    rooms = [name for name in pgm.__all__ if isinstance(getattr(pgm, name), types.ModuleType)]
+    found = [f"pgm.{name}" for name in pgm.__all__ if name not in rooms]
+    for room in (pgm.components, pgm.filters, pgm.priors):
+        found += [f"pgm.{room.__name__.rpartition('.')[2]}.{name}" for name in room.__all__]
+    for room, kinds in (("scores", pgm.scores.SCORES), ("searches", pgm.searches.SEARCHES)):
+        found += [f"pgm.{room}.{kind.__name__}" for kind in kinds.values()]
     found += [f"pgm.engines.{kind.__name__}" for kind in engines.ENGINES.values()]
     for model in (
         pgm.BayesianNetwork,

@@ -84,7 +84,7 @@ class BayesianNetwork(Questions):
     _cpds: CPDStore
     # Tables as written, waiting for the states of a parent; the node's own states; whether to normalise rows.
     _pending: dict[str, tuple[object, Domain | None, bool]]
-    fit_report: FitReport | None = None  # how the last `fit` went
+    fit_report: FitReport | None = None  #: how the last `fit` went
     _learned: Learned | None = None  # what `partial_fit` adds to
 
     def __init__(self, name: str = "", *, edges: str | Iterable[str | tuple[str, str]] | None = None) -> None:

@@ -58,7 +58,7 @@ class MarkovNetwork(Questions):
     _domains: dict[str, Domain] | Pixels
     _places: dict[str, int] | None  # built when first asked for
     _factors: list[Factor]
-    fit_report: FitReport | None = None  # how the last `fit` went
+    fit_report: FitReport | None = None  #: how the last `fit` went
 
     def __init__(self, name: str = "") -> None:
         super().__init__()
