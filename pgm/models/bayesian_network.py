@@ -814,16 +814,18 @@ class BayesianNetwork(Questions):
         """Return the result for each table by the name of its node; nodes of several factors are left out."""
         p, place = program.arrays, {node: i for i, node in enumerate(self._parents)}
         nodes = tuple(node for node in self._parents if not isinstance(self._domains[node], Continuous))
+        scopes, begins, cards = p.scopes.tolist(), p.scope_at.tolist(), p.cards.tolist()
+        whose = program.factor_of.tolist()
         tables = {}
         for number, flat in found.items():
-            cpd = self._cpds[nodes[program.factor_of[number]]]
-            scope = p.scopes[p.scope_at[number] : p.scope_at[number + 1]].tolist()
-            axes = [place[name] for name in (*cpd.parents, cpd.child.name)]
+            node = nodes[whose[number]]
+            scope = scopes[begins[number] : begins[number + 1]]
+            axes = [place[name] for name in (*self._parents[node], node)]
             if scope == axes:
-                tables[cpd.child.name] = flat.reshape(p.cards[scope])
+                tables[node] = flat.reshape([cards[v] for v in scope])
             elif sorted(scope) == sorted(axes):  # a gate may use an axis order of its own
-                table = flat.reshape(p.cards[scope]).transpose([scope.index(v) for v in axes])
-                tables[cpd.child.name] = np.ascontiguousarray(table)
+                table = flat.reshape([cards[v] for v in scope]).transpose([scope.index(v) for v in axes])
+                tables[node] = np.ascontiguousarray(table)
         return tables
 
     def _expected(

@@ -201,13 +201,14 @@ class MarkovNetwork(Questions):
         value = math.ldexp(mantissa, power + found[1]) if power + found[1] <= 1024 else math.inf
         return Probability(value, report, log=log)
 
-    def gradients(self, given: Given = None) -> dict[Any, np.ndarray]:
+    def gradients(self, given: Given = None, *, zeros: bool = False) -> dict[Any, np.ndarray]:
         """Return the derivative of `log_partition(given)` with respect to every entry of every factor.
 
-        This holds for zero entries too. Entries are independent parameters, also those of a factor given in
-        logarithms: {index in `potentials`: array of the factor's shape}. Times the entry, this is
-        `expected_counts(given)`, the derivative with respect to its log. The derivative of log P(given) is
-        the difference between `gradients(given)` and `gradients()`.
+        By entries that are zero it is NaN, or with `zeros` found too, which takes longer. Entries are
+        independent parameters, also those of a factor given in logarithms: {index in `potentials`: array of
+        the factor's shape}. Times the entry, this is `expected_counts(given)`, the derivative with respect to
+        its log. The derivative of log P(given) is the difference between `gradients(given)` and
+        `gradients()`.
 
         >>> mrf = MarkovNetwork()
         >>> mrf.add_variable("a", states=[0, 1])
@@ -215,7 +216,7 @@ class MarkovNetwork(Questions):
         >>> mrf.gradients(), mrf.gradients({"a": 1})
         ({0: array([0.125, 0.125])}, {0: array([0. , 0.2])})
         """
-        return super().gradients(given)
+        return super().gradients(given, zeros=zeros)
 
     def _tables(self, program: Program, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
         """Return the result for each table by its index in `potentials`; other factors are left out."""

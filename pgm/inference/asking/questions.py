@@ -642,14 +642,18 @@ class Questions:
         compiled = self._compile_in(clock)
         return imputed(self, compiled, frame, count, random, clock)
 
-    def gradients(self, given: Given = None) -> dict[Any, np.ndarray]:
-        """Return the derivative of log P(given) by every table entry, also where the entry is zero.
+    def gradients(self, given: Given = None, *, zeros: bool = False) -> dict[Any, np.ndarray]:
+        """Return the derivative of log P(given) by every table entry: {name: array shaped as the table}.
 
-        The entries are treated as independent parameters: {name: array shaped as the table}. Gates and
-        continuous variables have no table, as in `expected_counts`. Values beyond a double are infinite.
+        The entries are treated as independent parameters. By an entry that is not zero it is how often that
+        is expected (`expected_counts`), divided by the entry. Gates and continuous variables have no table,
+        as in `expected_counts`. Values beyond a double are infinite. For the derivative of an answer, with
+        rows that stay distributions, there is `sensitivity`.
 
         Args:
             given: as for `query`.
+            zeros: derive by entries that are zero too, over all the states that they rule out: this may take
+                much longer. Without it these are NaN.
 
         Raises:
             UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
@@ -666,7 +670,7 @@ class Questions:
         refuse_soft(observed)
 
         def answer(prepared: Everything) -> dict[Any, np.ndarray]:
-            return self._tables(prepared.program, prepared.derivatives())
+            return self._tables(prepared.program, prepared.derivatives(zeros=zeros))
 
         return self._answer(compiled, observed, Exact(), answer, clock)
 

@@ -88,5 +88,5 @@ class Everything(Sums, Maxima, Draws, Plans, Protocol):
     def expected_statistics(self) -> tuple[dict[int, np.ndarray], dict[int, GaussianStatistics]]:
         """For each factor its table of P(entry | known), flat; for each density its statistics."""
 
-    def derivatives(self) -> dict[int, np.ndarray]:
+    def derivatives(self, *, zeros: bool) -> dict[int, np.ndarray]:
         """For each factor the derivative of log P(known) with respect to each entry of its table, flat."""

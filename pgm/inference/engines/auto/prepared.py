@@ -178,9 +178,9 @@ class OrSearched:
         """For each factor its table of P(entry | known), flat; and the statistics of each density."""
         return self.exact.expected_statistics()
 
-    def derivatives(self) -> dict[int, np.ndarray]:
+    def derivatives(self, *, zeros: bool) -> dict[int, np.ndarray]:
         """For each factor the derivative of log P(known) with respect to each entry of its table, flat."""
-        return self.exact.derivatives()
+        return self.exact.derivatives(zeros=zeros)
 
     def samples(self, variables: VariableList, n: int, rng: np.random.Generator) -> Samples:
         """Cases from P(all variables | known)."""

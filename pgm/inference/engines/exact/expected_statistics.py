@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +13,7 @@ from pgm.inference.engines.exact import tree_runs
 from pgm.inference.program.reduction import Case, reduce_case
 from pgm.inference.trees import tree_of
 from pgm.inference.trees.needs import Needs
-from pgm.runtime.running import Impossible
+from pgm.runtime.running import TABLES, Impossible
 
 if TYPE_CHECKING:
     from pgm.inference.engines.exact.posterior import Posterior
@@ -19,23 +21,59 @@ if TYPE_CHECKING:
 
 def expected_counts(at: Posterior) -> dict[int, np.ndarray]:
     """For each factor of the program its table of P(entry | known), flat; all zeros if it has none."""
-    p = at.program.arrays
-    case = reduce_case(at.program, at.known, at.everything(), at.clock, prune=False, keep_ones=True)
+    flat, begins = flat_counts(at), at.program.entries_at.tolist()
+    return {f: flat[begin:end] for f, (begin, end) in enumerate(itertools.pairwise(begins))}
+
+
+def flat_counts(at: Posterior, targets: Sequence[int] | None = None) -> np.ndarray:
+    """P(entry | known) of every table entry; the tables begin at `program.entries_at`.
+
+    With targets, tables that matter neither to these nor to what is known are left out, as zeros.
+    """
+    program, p = at.program, at.program.arrays
+    wanted = at.everything() if targets is None else np.array(targets, dtype=np.int64)
+    case = reduce_case(program, at.known, wanted, at.clock, prune=targets is not None, keep_ones=True)
     r = case.reduced
-    ours = np.flatnonzero(r.factors < p.heads.size)
-    lengths = np.diff(r.scope_at)[ours]
-    begins = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    scopes = r.scopes[: begins[-1]]  # virtual evidence comes last
-    entries = float(r.table_at[ours.size])
-    needs = Needs("expected counts", "both", results=entries, asks=None)
+    m = int(np.count_nonzero(r.factors < p.heads.size))  # virtual evidence comes last
+    size, begins = int(r.table_at[m]), r.scope_at[: m + 1]
+    needs = Needs("expected counts", "both", results=float(size), asks=None)
     check = at.check_of(case, needs)
-    tree = tree_of(case, at.clock, at.trees, results=(begins, scopes), check=check)
+    results = begins.astype(np.int64), r.scopes[: begins[-1]]
+    tree = tree_of(case, at.clock, at.trees, results=results, check=check)
     values, _ = at.in_doubles_or_wide(tree_runs.marginals, case, tree, needs)
-    return _spread(case, values)
+    flat = np.zeros(int(program.entries_at[-1]))
+    own, shift = r.factors[:m], program.entries_at[:-1] - p.table_at
+    flat[case.sources()[:size] + np.repeat(shift[own], np.diff(r.table_at)[:m])] = values[:size]
+    single = np.empty(r.scalars.size, np.int64)
+    TABLES.gather_scalars(p, r, case.codes, single)
+    flat[single + shift[r.scalars]] = 1.0
+    return flat
 
 
-def derivatives(at: Posterior) -> dict[int, np.ndarray]:
-    """For each factor of the program the derivative of log P(known) by each table entry, flat."""
+def derivatives(at: Posterior, *, zeros: bool) -> dict[int, np.ndarray]:
+    """For each factor of the program the derivative of log P(known) by each table entry, flat.
+
+    That by an entry that is not zero is the entry's share of the posterior, divided by the entry. Zeros
+    have no share: with `zeros` they take a sweep of their own, over the states that they rule out too, in
+    wide numbers; else they are NaN.
+    """
+    program, p = at.program, at.program.arrays
+    if zeros and p.has_zero.any():
+        return _with_zeros(at)
+    begins = program.entries_at
+    places = np.arange(begins[-1]) + np.repeat(p.table_at - begins[:-1], np.diff(begins))
+    powers = np.repeat(p.exponent, np.diff(begins))
+    if program.wide_exponents is not None:
+        powers = powers + program.wide_exponents[places]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # 0 / 0 is NaN
+        found = flat_counts(at) / program.values[places]
+        if powers.any():
+            found = np.ldexp(found, np.clip(-powers, -3000, 3000).astype(np.int32))
+    return {f: found[begin:end] for f, (begin, end) in enumerate(itertools.pairwise(begins.tolist()))}
+
+
+def _with_zeros(at: Posterior) -> dict[int, np.ndarray]:
+    """The same in wide numbers, by the entries that are zero too."""
     case = reduce_case(at.program, at.known, at.everything(), at.clock, prune=False, domains=False)
     check = at.check_of(
         case,

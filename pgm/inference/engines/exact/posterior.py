@@ -299,9 +299,12 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         """The same, and the statistics of densities, which are empty here."""
         return self.expected_counts(), {}
 
-    def derivatives(self) -> dict[int, np.ndarray]:
-        """For each factor of the program the derivative of log P(known) by each entry of its table, flat."""
-        return expected_statistics.derivatives(self)
+    def derivatives(self, *, zeros: bool) -> dict[int, np.ndarray]:
+        """For each factor of the program the derivative of log P(known) by each entry of its table, flat.
+
+        By entries that are zero it is NaN, or with `zeros` found too, which takes longer.
+        """
+        return expected_statistics.derivatives(self, zeros=zeros)
 
 
 def draw_forward(

@@ -497,9 +497,9 @@ class HybridPosterior(HybridSums, NamedMaxima):
         densities = {} if self.intervals else expected_statistics.expected_moments(self, weights)
         return self._own(counts, discrete.program), densities
 
-    def derivatives(self) -> dict[int, np.ndarray]:
+    def derivatives(self, *, zeros: bool) -> dict[int, np.ndarray]:
         """For each table of the discrete part the derivative of log P(known) with respect to each entry."""
-        return self._own(self._solved().derivatives(), self.solve().discrete.program)
+        return self._own(self._solved().derivatives(zeros=zeros), self.solve().discrete.program)
 
     def _own(self, found: dict[int, np.ndarray], program: Program) -> dict[int, np.ndarray]:
         """Leave out the tables left by continuous variables, and index by the program without them.
