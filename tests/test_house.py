@@ -148,6 +148,7 @@ def test_loops_are_plain_functions(path: Path) -> None:
 ORACLES = {
     "pgm/distributions": ("tests/distributions/test_normal.py", "from scipy import stats"),
     "pgm/graphs": ("tests/graphs/test_triangulation.py", "tests.graphs import twins"),
+    "pgm/graphs/walks": ("tests/graphs/test_separation.py", "nx.is_d_separator"),
     "pgm/learning/scoring": ("tests/learning/test_scores.py", "from fractions import Fraction"),
     "pgm/learning/searching": ("tests/learning/test_learn_structure.py", "itertools.permutations"),
     "pgm/inference/program/reduction": ("tests/inference/test_truth.py", "tests.oracle import"),

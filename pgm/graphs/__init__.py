@@ -14,10 +14,12 @@ from pgm.graphs.separation import (
     reachable,
     separated,
 )
+from pgm.graphs.walks import Arrows
 
 __all__ = [
     "CPDAG",
     "ELIMINATIONS",
+    "Arrows",
     "Comparison",
     "Independencies",
     "JunctionTree",

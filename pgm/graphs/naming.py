@@ -69,11 +69,11 @@ class Numbered:
         return self.number[name]
 
 
-def directed(graph: Any) -> None:
-    """Raise unless this is a directed acyclic graph of networkx."""
+def directed(graph: Any, *, acyclic: bool = True) -> None:
+    """Raise unless this is a directed graph of networkx, and has no cycle; or that is checked elsewhere."""
     if not isinstance(graph, nx.Graph) or not graph.is_directed():
         raise InvalidArgument(f"A networkx.DiGraph is needed here, not {type(graph).__name__}.")
-    if not nx.is_directed_acyclic_graph(graph):
+    if acyclic and not nx.is_directed_acyclic_graph(graph):
         raise InvalidStructure("The graph has a directed cycle.")
 
 
@@ -85,7 +85,7 @@ def undirected(graph: Any) -> None:
         )
 
 
-def members(graph: nx.Graph[Any], names: Any) -> tuple[Any, ...]:
+def members(graph: nx.Graph[Any] | Mapping[Any, Any], names: Any) -> tuple[Any, ...]:
     """Return one node or several as a tuple of distinct nodes of the graph, in the order given."""
     if (
         isinstance(names, str)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable
 from typing import Any
 
 import networkx as nx
 
+from pgm.graphs import walks
 from pgm.graphs.naming import directed, members, undirected
+from pgm.graphs.walks import Arrows
 from pgm.printing import ROWS, html_table, joined, label, text_table
 
-_State = tuple[Any, bool]  # a node, and whether the trail came down to it from a parent
 
-
-def d_separated(graph: nx.DiGraph[Any], a: Any, b: Any, given: Any = ()) -> bool:
+def d_separated(graph: nx.DiGraph[Any] | Arrows, a: Any, b: Any, given: Any = ()) -> bool:
     """Say whether the graph makes `a` and `b` independent given others (each a name or several).
 
     A node that is given is separated from everything.
@@ -23,81 +21,47 @@ def d_separated(graph: nx.DiGraph[Any], a: Any, b: Any, given: Any = ()) -> bool
     >>> d_separated(graph, "rain", "sprinkler"), d_separated(graph, "rain", "sprinkler", "wet")
     (True, False)
     """
-    found = reachable(graph, a, given)
-    return not any(name in found for name in members(graph, b))
+    arrows, (one, other, known) = _numbers(graph, a, b, given)
+    return walks.d_separated(arrows.graph, one, other, known)
 
 
-def reachable(graph: nx.DiGraph[Any], start: Any, given: Any = ()) -> tuple[Any, ...]:
-    """Return the nodes d-connected to `start` given others, itself included, nearest first.
-
-    A walk over (node, direction): Koller & Friedman 2009, algorithm 3.1.
-    """
-    directed(graph)
-    observed = set(members(graph, given))
-    came = _walk(graph, members(graph, start), observed, None)
-    return tuple(dict.fromkeys(node for node, _ in came if node not in observed))
+def reachable(graph: nx.DiGraph[Any] | Arrows, start: Any, given: Any = ()) -> tuple[Any, ...]:
+    """Return the nodes d-connected to `start` given others, itself included, nearest first."""
+    arrows, (starts, known) = _numbers(graph, start, given)
+    observed = walks.marks(len(arrows.names), known)
+    states, _ = walks.walk(arrows.graph, starts, observed)
+    found = dict.fromkeys((states >> 1).tolist())
+    return tuple([arrows.names[v] for v in found if not observed[v]])
 
 
-def active_trail(graph: nx.DiGraph[Any], a: Any, b: Any, given: Any = ()) -> tuple[Any, ...] | None:
+def active_trail(graph: nx.DiGraph[Any] | Arrows, a: Any, b: Any, given: Any = ()) -> tuple[Any, ...] | None:
     """Return a shortest active path between `a` and `b` given others, or None if they are d-separated.
 
     >>> graph = nx.DiGraph([("rain", "wet"), ("sprinkler", "wet"), ("wet", "slippery")])
     >>> active_trail(graph, "rain", "sprinkler", given=["slippery"])
     ('rain', 'wet', 'sprinkler')
     """
-    directed(graph)
-    (start,), (goal,) = members(graph, [a]), members(graph, [b])
-    observed = set(members(graph, given))
-    if start in observed or goal in observed:
+    arrows, ((start,), (goal,), known) = _numbers(graph, [a], [b], given)
+    if start in known or goal in known:
         return None
-    came = _walk(graph, (start,), observed, goal)
-    state = next((state for state in ((goal, False), (goal, True)) if state in came), None)
-    if state is None:
+    states, came = walks.walk(arrows.graph, [start], walks.marks(len(arrows.names), known), goal)
+    there = (states >> 1 == goal).nonzero()[0]
+    if not there.size:
         return None
+    state = int(states[there[0]])
     trail = []
     # A shortest walk visits no node twice: to come back it would have turned at an open collider below,
     # which makes the node itself open.
-    while state is not None:
-        trail.append(state[0])
-        state = came[state]
+    while state >= 0:
+        trail.append(arrows.names[state >> 1])
+        state = int(came[state])
     return tuple(reversed(trail))
 
 
-def _walk(
-    graph: nx.DiGraph[Any], start: Iterable[Any], observed: set[Any], goal: Any
-) -> dict[_State, _State | None]:
-    """Return each state reached with its predecessor, breadth first, until the goal."""
-    opened = _with_ancestors(graph, observed)
-    came: dict[_State, _State | None] = {(node, False): None for node in start if node not in observed}
-    queue = deque(came)
-    while queue:
-        state = queue.popleft()
-        node, from_parent = state
-        if node == goal and goal is not None:
-            break
-        if node not in observed:
-            for child in graph.successors(node):
-                if (child, True) not in came:
-                    came[child, True] = state
-                    queue.append((child, True))
-        # Up to the parents: through an unobserved chain or fork, or an opened collider.
-        if (node in opened) if from_parent else (node not in observed):
-            for parent in graph.predecessors(node):
-                if (parent, False) not in came:
-                    came[parent, False] = state
-                    queue.append((parent, False))
-    return came
-
-
-def _with_ancestors(graph: nx.DiGraph[Any], nodes: Iterable[Any]) -> set[Any]:
-    found = set(nodes)
-    waiting = list(found)
-    while waiting:
-        for parent in graph.predecessors(waiting.pop()):
-            if parent not in found:
-                found.add(parent)
-                waiting.append(parent)
-    return found
+def _numbers(graph: nx.DiGraph[Any] | Arrows, *sets: Any) -> tuple[Arrows, list[list[int]]]:
+    """The graph as arrays, and the vertices of each of some sets of names."""
+    arrows = graph if isinstance(graph, Arrows) else Arrows.of(graph)
+    return arrows, [[arrows.number[name] for name in members(arrows.number, some)] for some in sets]
 
 
 def separated(graph: nx.Graph[Any], a: Any, b: Any, given: Any = ()) -> bool:

@@ -971,7 +971,7 @@ class BayesianNetwork(Questions):
         (True, False)
         """
         return graphs.d_separated(
-            self.to_networkx(), self._some(a, least=1), self._some(b, least=1), self._some(given)
+            self._arrows(), self._some(a, least=1), self._some(b, least=1), self._some(given)
         )
 
     def active_trail(self, a: str, b: str, given: Any = None) -> tuple[str, ...] | None:
@@ -989,7 +989,7 @@ class BayesianNetwork(Questions):
         >>> net.active_trail("rain", "sprinkler", given="wet"), net.active_trail("rain", "sprinkler")
         (('rain', 'wet', 'sprinkler'), None)
         """
-        return graphs.active_trail(self.to_networkx(), self._known(a), self._known(b), self._some(given))
+        return graphs.active_trail(self._arrows(), self._known(a), self._known(b), self._some(given))
 
     def independencies(self) -> graphs.Independencies:
         """Return for each node what it is independent of given its parents, which implies all else.
@@ -1002,6 +1002,10 @@ class BayesianNetwork(Questions):
             (len(self), len(self)), "The list of independencies", "ask `independent` for those you need"
         )
         return graphs.independencies(self.to_networkx())
+
+    def _arrows(self) -> graphs.Arrows:
+        """The graph as arrays."""
+        return graphs.Arrows.of(self._parents)
 
     def _some(self, what: Any, least: int = 0) -> tuple[str, ...]:
         found = names(what, least=least)

@@ -12,6 +12,7 @@ from pgm.errors import InvalidArgument, listed, shown
 from pgm.evidence import observe
 from pgm.graphs.layout import Link
 from pgm.graphs.trails import trails
+from pgm.graphs.walks import Arrows
 from pgm.models import BayesianNetwork, MarkovNetwork
 
 from .canvas import LINE
@@ -38,7 +39,9 @@ def paths(net: BayesianNetwork, sketch: Sketch, ends: Any, given: Any) -> tuple[
     if isinstance(ends, str) or not hasattr(ends, "__len__") or len(ends) != 2 or ends[0] == ends[1]:
         raise InvalidArgument(f'paths= takes two nodes, as ("a", "b"), not {shown(ends)}.')
     a, b = ends
-    active, blocked = trails(net.to_networkx(), a, b, () if given is None else given)
+    active, blocked = trails(
+        Arrows.of({node: net.parents(node) for node in net.nodes}), a, b, () if given is None else given
+    )
     known = [given] if isinstance(given, str) else list(given or ())
     for end in ends:
         if end in known:
