@@ -6,6 +6,7 @@ expected in rows with gaps, less how often the model expects it (Koller & Friedm
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -73,6 +74,8 @@ def fit(
             "prior= of a Markov network is pgm.priors.Normal(0, sd=...), of each logarithm, not "
             f"{shown(prior)}."
         )
+    if isinstance(max_iter, bool) or not isinstance(max_iter, int | np.integer) or max_iter < 1:
+        raise InvalidArgument(f"max_iter= is a whole number of at least 1, not {shown(max_iter)}.")
     number = isinstance(tol, int | float | np.number) and not isinstance(tol, bool)
     if not number or not 0.0 <= tol < np.inf:
         raise InvalidArgument(f"tol= is a number from 0 on, not {shown(tol)}.")
@@ -118,7 +121,7 @@ def fit(
 
     def note(x: np.ndarray) -> None:
         logs.append(last["log"])
-        report_progress(len(logs), max_iter, "fitting a Markov network")
+        report_progress(len(logs), int(max_iter), "fitting a Markov network")
 
     from scipy import optimize
 
@@ -138,9 +141,10 @@ def fit(
         found = minimize(negative, x0, jac=True, method="L-BFGS-B", callback=note, options=options)
         x = found.x
         slope = negative(x)[1]
-        logs.append(last["log"])
-        if float(np.abs(slope).max(initial=0.0)) > 1e-4 * max(1.0, float(shares.sum())):
-            stopped = "max_iter"
+        if found.nit >= len(logs):  # a last step that was not noted
+            logs.append(last["log"])
+        if float(np.abs(slope).max(initial=0.0)) > options["gtol"]:
+            stopped = "max_iter" if found.nit >= max_iter else "rounding"
     values = tables(x)
     learned = {i for block in blocks for i in block.members}
     factors = [
@@ -148,7 +152,11 @@ def fit(
         for i, factor in enumerate(model._factors)
     ]
     report = FitReport(
-        tuple(logs), stopped, n_parameters=int(x.size), n_rows=data.n_rows, unseen=tuple(unseen[:10_000])
+        tuple(logs),
+        stopped,
+        n_parameters=_free(model, blocks),
+        n_rows=data.n_rows,
+        unseen=tuple(unseen[:10_000]),
     )
     return factors, report
 
@@ -262,7 +270,7 @@ def _with_logs(factor: Dense, logs: np.ndarray) -> Dense:
     values = logs if factor.log else np.exp(np.clip(logs, -np.inf, 700.0))
     made = values.reshape(shape).copy()
     made.flags.writeable = False
-    return Dense(factor.scopes, made, factor.heads, factor.log)
+    return Dense(factor.scopes, made, log=factor.log)  # no longer a conditional table, if it was one
 
 
 def _start(block: _Block) -> np.ndarray:
@@ -290,6 +298,24 @@ def _without_unseen(
     base = block.base.copy()
     base[block.free[never]] = -np.inf
     return _Block(block.members, block.free[~never], base, None)
+
+
+def _free(model: MarkovNetwork, blocks: Sequence[_Block]) -> int:
+    """The number of free parameters; what several tables can say counts once (Koller & Friedman 2009, 4.4).
+
+    Of tables with zeros, that are tied, or log-linear, it is the number of their entries, or of weights.
+    """
+    scopes, count = [], 0
+    for block in blocks:
+        tables: list[Any] = [model._factors[i] for i in block.members]
+        places = [tuple(scope) for table in tables for scope in table.scopes.tolist()]
+        if block.features is None and len(places) == 1 and len(block.free) == block.base.size:
+            scopes.append(places[0])
+        else:
+            count += block.size
+    cards = [v.card for v in model.variables.values()]
+    parts = {frozenset(t) for s in scopes for k in range(1, len(s) + 1) for t in itertools.combinations(s, k)}
+    return int(count + sum(math.prod(cards[v] - 1 for v in part) for part in parts))
 
 
 class _Likelihood:
@@ -325,7 +351,7 @@ class _Likelihood:
         """The value and the slopes at these logarithms of all factors."""
         network = self._network
         network._factors = [
-            Dense(f.scopes, x.reshape(f.values.shape), f.heads, True) if isinstance(f, Dense) else f
+            Dense(f.scopes, x.reshape(f.values.shape), log=True) if isinstance(f, Dense) else f
             for f, x in zip(network._factors, logs, strict=True)
         ]
         network._values_changed("", None)

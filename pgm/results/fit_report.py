@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from pgm.printing import html_facts, text_facts
-from pgm.results.base import Frozen
+from pgm.results.base import Frozen, pandas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,8 +18,9 @@ _SHOWN = 3  # rows without data in print
 class FitReport(Frozen):
     """How a fit went; `log_likelihoods` begins with that of the start and has one more for each iteration.
 
-    `stopped_by` says what ended it: "tol", "max_iter" or "time limit". Of several starts it is the best that
-    is reported; `starts` has the log-likelihoods of all.
+    `stopped_by` says what ended it: "tol", "max_iter", "time limit", or "rounding" where doubles hold nothing
+    better although `tol` is not met. Of several starts it is the best that is reported; `starts` has the
+    log-likelihoods of all.
 
     >>> FitReport((-10.0, -8.0), "tol", n_parameters=3, n_rows=20)
     log-likelihood  -8
@@ -99,6 +100,14 @@ class FitReport(Frozen):
         """All of it as plain Python objects."""
         names = ("log_likelihood", "iterations", "converged", "stopped_by", "n_parameters", "aic", "bic")
         return {name: getattr(self, name) for name in names} | {"log_likelihoods": list(self.log_likelihoods)}
+
+    def to_pandas(self) -> Any:
+        """A data frame with the log-likelihood after each iteration, a column for each of several starts."""
+        courses = self.starts if len(self.starts) > 1 else (self.log_likelihoods,)
+        names = [f"start {i}" for i in range(len(courses))] if len(courses) > 1 else ["log_likelihood"]
+        frame = pandas()
+        found = frame.DataFrame({name: frame.Series(logs) for name, logs in zip(names, courses, strict=True)})
+        return found.rename_axis("iteration")
 
     def __eq__(self, other: object) -> bool:
         """Equal when all that was recorded is."""

@@ -211,3 +211,44 @@ def test_unseen_entries_are_zero_and_named_and_mistakes_are_answered() -> None:
         with pytest.raises(InvalidArgument, match=words):
             mrf.fit(data, **options)  # type: ignore[arg-type]
         assert mrf == before
+
+
+def test_tables_of_a_bayesian_network_are_no_longer_conditional_once_learned() -> None:
+    """On a tree the best Markov network is the best Bayesian network, with gaps and without."""
+    net = pgm.BayesianNetwork()
+    net.add("a", {"u": 0.3, "v": 0.7})
+    net.add("b", {"u": {0: 0.2, 1: 0.3, 2: 0.5}, "v": {0: 0.6, 1: 0.2, 2: 0.2}}, parents=["a"])
+    net.add("c", {0: 0.1, 1: 0.5, 2: 0.9}, parents=["b"])
+    data = net.sample(300, seed=0)
+    frame: dict[str, Any] = {name: np.array(data[name], object) for name in net.nodes}
+    rng = np.random.default_rng(1)
+    for gaps in (False, True):
+        if gaps:
+            frame = {name: np.where(rng.random(300) < 0.3, None, x) for name, x in frame.items()}
+        best = net.copy().fit(frame, **({"tol": 1e-12, "max_iter": 1000} if gaps else {}))
+        mrf = net.to_markov_network().fit(frame)
+        assert mrf.fit_report.converged
+        assert mrf.fit_report.log_likelihood == pytest.approx(best.fit_report.log_likelihood, rel=1e-7)
+        assert mrf.log_likelihood(frame).sum() == pytest.approx(mrf.fit_report.log_likelihood, rel=1e-9)
+        np.testing.assert_allclose(mrf.query(["a", "c"]).values, best.query(["a", "c"]).values, atol=1e-4)
+        assert mrf.fit_report.n_parameters == best.fit_report.n_parameters == 8
+        some = mrf.sample(20_000, seed=0)
+        assert np.mean(some["c"]) == pytest.approx(best.query("c")[True], abs=0.015)
+
+
+def test_reports_count_steps_and_say_what_stopped_them() -> None:
+    mrf = chain(3)
+    data = rows(mrf, 60, 0)
+    few = mrf.copy().fit(data, max_iter=2).fit_report
+    assert (few.iterations, few.stopped_by, few.converged) == (2, "max_iter", False)
+    assert few.to_pandas()["log_likelihood"].tolist() == list(few.log_likelihoods)
+    with pytest.raises(InvalidArgument, match="max_iter="):
+        mrf.fit(data, max_iter=0)
+    # A loop of three pairs: 3 of single states, 3 of pairs.
+    loop = pgm.MarkovNetwork()
+    for name in "abc":
+        loop.add_variable(name, states=[0, 1])
+    for scope in ("ab", "bc", "ca"):
+        loop.add_factor(list(scope), np.ones((2, 2)))
+    full = {name: [i >> k & 1 for i in range(8)] for k, name in enumerate("abc")}
+    assert loop.fit(full).fit_report.n_parameters == 6
