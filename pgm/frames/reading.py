@@ -134,6 +134,10 @@ def is_rows(given: Any) -> bool:
 
 
 def _holds_values(column: Any) -> bool:
+    if column is None or isinstance(
+        column, str | int | float | np.generic
+    ):  # most evidence: a state, without asking narwhals
+        return False
     if isinstance(column, np.ndarray):
         return column.ndim > 0
     if isinstance(column, list | range):
