@@ -139,9 +139,3 @@ def _outcome(called: list[str]) -> list[str]:
         return ["/Fe:loops.so", "/link", f"/LIBPATH:{libraries}", "python3.lib"]
     linked = [f"-L{Path(sys.base_prefix, 'libs')}", "-lpython3"] if sys.platform == "win32" else []
     return [*linked, "-o", "loops.so"]
-
-
-if __name__ == "__main__":  # as it was called before there was __main__.py
-    from build_loops.__main__ import main
-
-    sys.exit(main())

@@ -96,7 +96,7 @@ def guard_methods(classes: Iterable[type]) -> None:
     for cls in _of_pgm(classes):
         for name, found in list(vars(cls).items()):
             inner = found.__func__ if isinstance(found, classmethod | staticmethod) else found
-            if not name.startswith("_") and inspect.isfunction(inner) and len(_parameters(inner)) > 1:
+            if not name.startswith("_") and inspect.isfunction(inner) and _arguments(inner) > 1:
                 made = guarded(inner)
                 setattr(cls, name, made if inner is found else type(found)(made))
 
@@ -114,8 +114,11 @@ def _of_pgm(classes: Iterable[type]) -> list[type]:
     return [base for base in every if base.__module__.startswith("pgm.")]
 
 
-def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    return list(inspect.signature(function).parameters.values())
+def _arguments(function: Callable[..., Any]) -> int:
+    """How many arguments a function takes; inspect.signature would take longer than importing some rooms."""
+    code = cast(types.FunctionType, inspect.unwrap(function)).__code__
+    several = (inspect.CO_VARARGS, inspect.CO_VARKEYWORDS)
+    return code.co_argcount + code.co_kwonlyargcount + sum(bool(code.co_flags & flag) for flag in several)
 
 
 def wrong(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> InvalidCall | None:

@@ -36,3 +36,16 @@ print([name for name in sys.modules if name.startswith(rooms)])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_no_network_needs_networkx_until_a_graph_is_made_or_brought():
+    code = """
+import sys, pgm
+net = pgm.load_network("asia")
+net.add("late", 0.1)
+net.marginals(), net.map(), net.sample(3), net.plan(), net.ancestors("lung")
+pgm.BayesianNetwork(edges="a -> b").fit({"a": [0, 1], "b": [1, 0]})
+print("networkx" in sys.modules, net.to_networkx().number_of_nodes(), "networkx" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "9", "True"]

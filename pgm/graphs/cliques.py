@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 
 from pgm.errors import InvalidArgument, InvalidStructure, TooLarge, listed
@@ -17,7 +16,10 @@ from pgm.graphs.triangulation import LOOPS, Triangulation, triangulate
 from pgm.printing import html_table, joined, text_table
 
 if TYPE_CHECKING:
+    import networkx as nx
     from matplotlib.axes import Axes
+else:
+    from pgm.graphs import networkx_later as nx
 
 _SHOWN = 20  # lines of a tree in print
 

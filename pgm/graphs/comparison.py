@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from pgm.calls import guarded
 from pgm.errors import InvalidArgument, InvalidStructure, listed, shown
 from pgm.graphs.equivalence import CPDAG
 from pgm.printing import html_facts, joined, label, text_facts
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    from pgm.graphs import networkx_later as nx
 
 Pair = tuple[Any, Any]
 

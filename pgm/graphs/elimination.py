@@ -5,14 +5,18 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 
 from pgm.errors import InvalidArgument, listed, nearest, shown
 from pgm.graphs.naming import Numbered, undirected
 from pgm.graphs.triangulation import LOOPS, triangulate
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    from pgm.graphs import networkx_later as nx
 
 # The rules of `LOOPS.greedy`, by rule number.
 _RULES = {"min-weight": 0, "min-fill": 1, "weighted-fill": 2}

@@ -7,13 +7,16 @@ neighbours besides.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from pgm.errors import InvalidStructure, UnknownVariable, listed
 from pgm.graphs.naming import directed
 from pgm.printing import ROWS, html_table, label, text_table
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    from pgm.graphs import networkx_later as nx
 
 Sets = list[set[int]]
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from pgm.graphs.naming import directed
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    from pgm.graphs import networkx_later as nx
 
 
 def moral_graph(graph: nx.DiGraph[Any]) -> nx.Graph[Any]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 
 from pgm.errors import InvalidArgument, InvalidStructure, UnknownVariable
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    from pgm.graphs import networkx_later as nx
 
 
 @dataclass(frozen=True, eq=False, slots=True)

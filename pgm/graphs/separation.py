@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from pgm.graphs import walks
 from pgm.graphs.naming import directed, members, undirected
 from pgm.graphs.walks import Arrows
 from pgm.printing import ROWS, html_table, joined, label, text_table
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    from pgm.graphs import networkx_later as nx
 
 
 def d_separated(graph: nx.DiGraph[Any] | Arrows, a: Any, b: Any, given: Any = ()) -> bool:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, TypeAlias
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .naming import members
 from .walks import Arrows, marks, trail_arrows
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    from pgm.graphs import networkx_later as nx
 
 Arc: TypeAlias = tuple[Any, Any]
 

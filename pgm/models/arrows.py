@@ -6,9 +6,8 @@ import re
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 
-import networkx as nx
-
 from pgm.errors import InvalidStructure, PGMError, shown
+from pgm.graphs.networkx_later import is_graph
 from pgm.variables import check_name, unordered
 
 _ARROW = re.compile(r"(<->|->|<-)")
@@ -23,7 +22,7 @@ def parse(edges: object) -> dict[str, tuple[str, ...]]:
     {'smoking': (), 'cancer': ('smoking', 'pollution'), 'pollution': (), 'lonely': ()}
     """
     parents: dict[str, dict[str, None]] = {}
-    if isinstance(edges, nx.Graph):
+    if is_graph(edges):
         parents = {_name(node, "the graph"): {} for node in edges}
         if not edges.is_directed():
             raise InvalidStructure("edges= takes a directed graph; in this one the edges have no direction.")

@@ -7,7 +7,6 @@ from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
-import networkx as nx
 import numpy as np
 
 from pgm import graphs
@@ -42,11 +41,14 @@ from .markov_network import MarkovNetwork
 from .renaming import renamed
 
 if TYPE_CHECKING:
+    import networkx as nx
     from matplotlib.axes import Axes
 
     from pgm.results.fit_report import FitReport
 
     from .fitting import Fit, Learned
+else:
+    from pgm.graphs import networkx_later as nx
 
 _FIELDS = (
     *("name", "captions", "positions", "_domains", "_parents", "_cpds", "_pending"),

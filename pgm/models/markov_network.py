@@ -10,7 +10,6 @@ from dataclasses import replace
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any, Self
 
-import networkx as nx
 import numpy as np
 
 from pgm import graphs
@@ -34,7 +33,10 @@ from .potentials import Potential, read_factor
 from .renaming import renamed
 
 if TYPE_CHECKING:
+    import networkx as nx
     from matplotlib.axes import Axes
+else:
+    from pgm.graphs import networkx_later as nx
 
 
 class MarkovNetwork(Questions):

@@ -7,15 +7,17 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pgm.config import current
 from pgm.runtime.clock import Clock
 from pgm.runtime.forks import at_fork
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 ALONE = sys.platform in ("emscripten", "wasi")  # where no thread can be started: in a browser
 _SHORT = 5e-3  # seconds: less work than this is not worth a thread
@@ -71,6 +73,8 @@ def run_all(tasks: Iterable[Task], clock: Clock) -> None:
 
 
 def _side_by_side(left: deque[Task], stop: np.ndarray, clock: Clock) -> None:
+    from concurrent.futures import wait
+
     changed = threading.Condition()
     unfinished = len(left)
     failed: list[BaseException] = []
@@ -118,6 +122,8 @@ def _start(context: contextvars.Context, work: Callable[[], None]) -> Future[Non
     global _pool
     with _lock:
         if _pool is None:
+            from concurrent.futures import ThreadPoolExecutor
+
             _pool = ThreadPoolExecutor(_MOST, thread_name_prefix="pgm")
         return _pool.submit(context.run, work)
 

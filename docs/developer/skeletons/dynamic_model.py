@@ -179,12 +179,12 @@ def _probability(value: Any) -> float:
 KEY = "sticky"
 
 
-def write_sticky(model: Sticky) -> dict[str, Any]:
+def write(model: Sticky) -> dict[str, Any]:
     """Return what stands under the key, to the last bit."""
     return {**write_domain("state", model.domain), "stay": model.stay}
 
 
-def read_sticky(part: Part) -> Sticky:
+def read(part: Part) -> Sticky:
     """Return the model of a file."""
     value = part.members("a model", ["pgm", KEY], ["name", "about"])
     for key in ("name", "about"):

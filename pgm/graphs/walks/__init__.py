@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 
 from pgm.errors import InvalidStructure
@@ -15,6 +14,11 @@ from pgm.graphs.naming import directed
 from pgm.runtime.loops import Loops
 
 from .compiled import NOT_YET, START, Graph
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    from pgm.graphs import networkx_later as nx
 
 WALKS = Loops("pgm.graphs.walks.compiled", "walking over arrows")
 
@@ -30,7 +34,7 @@ class Arrows:
     @classmethod
     def of(cls, graph: nx.DiGraph[Any] | Mapping[Any, Sequence[Any]]) -> Arrows:
         """Take a networkx graph, which is checked, or the parents of each node."""
-        if isinstance(graph, nx.Graph):
+        if not isinstance(graph, Mapping):
             directed(graph, acyclic=False)
             names = tuple(graph)
             number = {name: i for i, name in enumerate(names)}

@@ -11,70 +11,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pgm.distributions.parts import Part
 from pgm.errors import InvalidArgument, shown
 from pgm.io.text import Text
 from pgm.models import BayesianNetwork, MarkovNetwork
-from pgm.models.decision import InfluenceDiagram
-from pgm.models.dynamic import (
-    HMM,
-    LinearDynamicalSystem,
-    MarkovChain,
-    NonlinearDynamicalSystem,
-    SwitchingLinearDynamicalSystem,
-)
-from pgm.models.dynamic.dynamic_bayesian_network import DynamicBayesianNetwork
-from pgm.models.dynamic.hidden import HiddenChain
 
-from .chains import read_hmm, write_hmm
-from .diagrams import DIAGRAM, read_diagram, write_diagram
-from .dynamic_networks import DYNAMIC, read_dynamic_network, write_dynamic_network
 from .factors import read_factors, write_factors, write_variables
 from .formatting import encode, escaped, lay_out
-from .hidden_chains import HIDDEN, read_hidden, write_hidden
-from .linear_systems import KEY, read_linear_system, write_linear_system
-from .markov_chains import CHAIN, read_markov_chain, write_markov_chain
 from .networks import read_network, write_network
 from .parts import parse
-from .switching_systems import SWITCHING, read_switching_system, write_switching_system
+
+if TYPE_CHECKING:
+    from pgm.models.decision import InfluenceDiagram
+    from pgm.models.dynamic import HMM, LinearDynamicalSystem, MarkovChain, SwitchingLinearDynamicalSystem
+    from pgm.models.dynamic.dynamic_bayesian_network import DynamicBayesianNetwork
+    from pgm.models.dynamic.hidden import HiddenChain
+
+    Model: TypeAlias = (
+        BayesianNetwork
+        | MarkovNetwork
+        | HMM
+        | HiddenChain
+        | MarkovChain
+        | SwitchingLinearDynamicalSystem
+        | LinearDynamicalSystem
+        | DynamicBayesianNetwork
+        | InfluenceDiagram
+    )
 
 VERSION = 2  # 1 has neither diagrams nor dynamic networks, and is written for all else
-Model = (
-    SwitchingLinearDynamicalSystem
-    | BayesianNetwork
-    | MarkovNetwork
-    | HMM
-    | HiddenChain
-    | LinearDynamicalSystem
-    | MarkovChain
-    | InfluenceDiagram
-    | DynamicBayesianNetwork
-)
 
 
 class Form(NamedTuple):
-    """How the models of a class are written."""
+    """The models of a class, and the module of this folder that reads and writes them.
 
-    kind: type
-    read: Callable[[Part], Any]  # of the whole file
-    write: Callable[..., Any]
+    That module has two functions, and is loaded when one of them is wanted:
+
+        read(part: Part) -> Model                   of the whole file
+        write(model) -> Any                         what stands under the key
+    """
+
+    kind: str  # the class, after the name of its module
+    module: str
     version: int = 1  # the first that has it
     expands: bool = False  # whether `write` takes expand=
 
+    def functions(self) -> Any:
+        """The module with `read` and `write`."""
+        return import_module(f"{__name__}.{self.module}")
 
+
+_DYNAMIC = "pgm.models.dynamic"
 # Models over time and decisions: each stands in its file under a key of its own.
 FORMS = {
-    "hmm": Form(HMM, read_hmm, write_hmm),
-    HIDDEN: Form(HiddenChain, read_hidden, write_hidden),
-    CHAIN: Form(MarkovChain, read_markov_chain, write_markov_chain),
-    SWITCHING: Form(SwitchingLinearDynamicalSystem, read_switching_system, write_switching_system),
-    KEY: Form(LinearDynamicalSystem, read_linear_system, write_linear_system),
-    DYNAMIC: Form(DynamicBayesianNetwork, read_dynamic_network, write_dynamic_network, version=2),
-    DIAGRAM: Form(InfluenceDiagram, read_diagram, write_diagram, version=2, expands=True),
+    "hmm": Form(f"{_DYNAMIC}.hmm.HMM", "chains"),
+    "hidden-chains": Form(f"{_DYNAMIC}.hidden.HiddenChain", "hidden_chains"),
+    "markov-chain": Form(f"{_DYNAMIC}.markov_chain.MarkovChain", "markov_chains"),
+    "switching-linear-dynamical-system": Form(
+        f"{_DYNAMIC}.switching_linear_dynamical_system.SwitchingLinearDynamicalSystem", "switching_systems"
+    ),
+    "linear-dynamical-system": Form(
+        f"{_DYNAMIC}.linear_dynamical_system.LinearDynamicalSystem", "linear_systems"
+    ),
+    "dynamic-network": Form(
+        f"{_DYNAMIC}.dynamic_bayesian_network.DynamicBayesianNetwork", "dynamic_networks", version=2
+    ),
+    "influence-diagram": Form(
+        "pgm.models.decision.influence_diagram.InfluenceDiagram", "diagrams", version=2, expands=True
+    ),
 }
+_FUNCTIONS = f"{_DYNAMIC}.nonlinear_dynamical_system.NonlinearDynamicalSystem"  # which no file holds
 
 
 def read(text: Text) -> Model:
@@ -97,7 +106,7 @@ def model_of(part: Part) -> Model:
         if key in part.value:
             if version < form.version:
                 part.fail(f'"{key}" is of version {form.version} of the format', "pgm")
-            found: Model = form.read(part)
+            found: Model = form.functions().read(part)
             return found
     bayesian = "nodes" in part.value or "factors" not in part.value
     bodies = ["nodes"] if bayesian else ["variables", "factors"]
@@ -113,13 +122,13 @@ def model_of(part: Part) -> Model:
 
 def write(model: Model, *, expand: bool, about: str = "") -> str:
     """Return the file; `expand` writes tables in place of what has no JSON form."""
-    passed: object = model
-    if isinstance(passed, NonlinearDynamicalSystem):
+    kinds = {f"{kind.__module__}.{kind.__qualname__}" for kind in type(model).__mro__}
+    if _FUNCTIONS in kinds:
         raise InvalidArgument(
             "A nonlinear dynamical system is made of functions, which no file holds: keep the program that "
-            "makes it, and in a file the numbers that go into it. pickle keeps one of functions of a module."
+            "makes it, and in a file the values that go into it. pickle keeps one of functions of a module."
         )
-    key = next((key for key, form in FORMS.items() if isinstance(model, form.kind)), "")
+    key = next((key for key, form in FORMS.items() if form.kind in kinds), "")
     head: dict[str, Any] = {"pgm": FORMS[key].version if key else 1}
     if not key and not isinstance(model, BayesianNetwork | MarkovNetwork):
         raise InvalidArgument(
@@ -132,7 +141,7 @@ def write(model: Model, *, expand: bool, about: str = "") -> str:
         head["about"] = about
     if key:
         options = {"expand": expand} if FORMS[key].expands else {}
-        return escaped(lay_out(head | {key: FORMS[key].write(model, **options)}) + "\n")
+        return escaped(lay_out(head | {key: FORMS[key].functions().write(model, **options)}) + "\n")
     if isinstance(model, BayesianNetwork):
         body: dict[str, Any] = {"nodes": write_network(model, expand=expand)}
     else:

@@ -14,7 +14,7 @@ from pgm.models.dynamic import HMM
 from .states import read_domain, write_domain, write_state
 
 
-def write_hmm(model: HMM) -> dict[str, Any]:
+def write(model: HMM) -> dict[str, Any]:
     """Return the model as the object of its file."""
     emission: Any = model.emission
     if not emission.has_numbers:
@@ -33,7 +33,7 @@ def write_hmm(model: HMM) -> dict[str, Any]:
     return body
 
 
-def read_hmm(part: Part) -> HMM:
+def read(part: Part) -> HMM:
     """Return the model of a file."""
     value = part.members("a model", ["pgm", "hmm"], ["name", "about"])
     for key in ("name", "about"):

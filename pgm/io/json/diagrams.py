@@ -22,7 +22,7 @@ DIAGRAM = "influence-diagram"
 _DECISION = "decision"
 
 
-def write_diagram(diagram: InfluenceDiagram, *, expand: bool) -> dict[str, Any]:
+def write(diagram: InfluenceDiagram, *, expand: bool) -> dict[str, Any]:
     """Return the diagram as the object of its file."""
     nodes = []
     for name, variable in diagram.variables.items():
@@ -60,7 +60,7 @@ def _written(name: str, utility: Utility) -> dict[str, Any]:
     return found | {"values": utility.values.ravel().tolist()}
 
 
-def read_diagram(part: Part) -> InfluenceDiagram:
+def read(part: Part) -> InfluenceDiagram:
     """Return the diagram of a file."""
     whole = part.members("a model", ["pgm", DIAGRAM], ["name", "about"])
     for key in ("name", "about"):

@@ -16,7 +16,7 @@ from .states import read_domain, write_domain, write_state
 DYNAMIC = "dynamic-network"
 
 
-def write_dynamic_network(model: DynamicBayesianNetwork) -> list[dict[str, Any]]:
+def write(model: DynamicBayesianNetwork) -> list[dict[str, Any]]:
     """Return an object for each variable, in order."""
     check_whole(model._nodes)
     nodes = []
@@ -48,7 +48,7 @@ def _written(cpd: CPD) -> dict[str, Any]:
     return {cpd.kind: cpd.to_parts(write_state)}
 
 
-def read_dynamic_network(part: Part) -> DynamicBayesianNetwork:
+def read(part: Part) -> DynamicBayesianNetwork:
     """Return the model of a file."""
     value = part.members("a model", ["pgm", DYNAMIC], ["name", "about"])
     for key in ("name", "about"):

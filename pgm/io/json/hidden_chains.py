@@ -35,14 +35,14 @@ from .states import read_domain, write_domain, write_state
 HIDDEN = "hidden-chains"
 
 
-def write_hidden(model: HiddenChain) -> dict[str, Any]:
+def write(model: HiddenChain) -> dict[str, Any]:
     """Return the model as the object of its file."""
     model._check_numbers()
     kind = next(name for name, (cls, _, _) in KINDS.items() if type(model) is cls)
     return {"kind": kind, **KINDS[kind][1](model)}
 
 
-def read_hidden(part: Part) -> HiddenChain:
+def read(part: Part) -> HiddenChain:
     """Return the model of a file."""
     value = part.members("a model", ["pgm", HIDDEN], ["name", "about"])
     for key in ("name", "about"):

@@ -15,7 +15,7 @@ _STARTS = ("given", "stationary", "diffuse", "fitted")
 _ADDED = ("B", "D", "b", "d")  # what may be left out
 
 
-def write_linear_system(system: LinearDynamicalSystem) -> dict[str, Any]:
+def write(system: LinearDynamicalSystem) -> dict[str, Any]:
     """Return the system as the object of its file."""
     body: dict[str, Any] = {"states": list(system.states), "observations": list(system.observations)}
     for name in ("A", "C", "Q", "R", *_ADDED):
@@ -31,7 +31,7 @@ def write_linear_system(system: LinearDynamicalSystem) -> dict[str, Any]:
     return body | {"start": system._start, "mean": system.mean.tolist(), "covariance": covariance}
 
 
-def read_linear_system(part: Part) -> LinearDynamicalSystem:
+def read(part: Part) -> LinearDynamicalSystem:
     """Return the system of a file."""
     value = part.members("a model", ["pgm", KEY], ["about"])
     if "about" in value:

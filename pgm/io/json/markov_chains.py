@@ -16,7 +16,7 @@ CHAIN = "markov-chain"
 _MOST_ORDER = 8
 
 
-def write_markov_chain(chain: MarkovChain) -> dict[str, Any]:
+def write(chain: MarkovChain) -> dict[str, Any]:
     """Return the chain as the object of its file: its tables from the first state on."""
     return {
         **write_domain("state", chain.variable.domain),
@@ -25,7 +25,7 @@ def write_markov_chain(chain: MarkovChain) -> dict[str, Any]:
     }
 
 
-def read_markov_chain(part: Part) -> MarkovChain:
+def read(part: Part) -> MarkovChain:
     """Return the chain of a file."""
     value = part.members("a model", ["pgm", CHAIN], ["name", "about"])
     for key in ("name", "about"):

@@ -8,23 +8,23 @@ from pgm.distributions.parts import Part
 from pgm.errors import PGMError
 from pgm.models.dynamic import SwitchingLinearDynamicalSystem
 
-from .linear_systems import read_system, write_linear_system
+from . import linear_systems
 from .states import read_domain, write_domain
 
 SWITCHING = "switching-linear-dynamical-system"
 
 
-def write_switching_system(model: SwitchingLinearDynamicalSystem) -> dict[str, Any]:
+def write(model: SwitchingLinearDynamicalSystem) -> dict[str, Any]:
     """Return the model as the object of its file."""
     return {
         **write_domain("regime", model.variable.domain),
         "initial": model.initial.tolist(),
         "transition": model.transition.tolist(),
-        "systems": [write_linear_system(each) for each in model.systems.values()],
+        "systems": [linear_systems.write(each) for each in model.systems.values()],
     }
 
 
-def read_switching_system(part: Part) -> SwitchingLinearDynamicalSystem:
+def read(part: Part) -> SwitchingLinearDynamicalSystem:
     """Return the model of a file."""
     value = part.members("a model", ["pgm", SWITCHING], ["about"])
     if "about" in value:
@@ -38,7 +38,7 @@ def read_switching_system(part: Part) -> SwitchingLinearDynamicalSystem:
     listed = inside.at("systems")
     if len(listed.elements("a list of systems")) != domain.card:
         listed.fail(f"one system for each of {domain.card} regimes expected, found {len(listed.value):,}")
-    systems = {state: read_system(listed.at(k)) for k, state in enumerate(domain.states)}
+    systems = {state: linear_systems.read_system(listed.at(k)) for k, state in enumerate(domain.states)}
     initial = inside.at("initial").numbers(domain.card, "the probabilities of the first regime")
     moves = inside.at("transition").rows(domain.card, domain.card, "the probabilities of the next regime")
     try:

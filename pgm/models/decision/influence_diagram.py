@@ -7,7 +7,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-import networkx as nx
 import numpy as np
 
 from pgm.cpds import CPD
@@ -32,6 +31,7 @@ from .decisions import Decision, decision
 from .utilities import Utility
 
 if TYPE_CHECKING:
+    import networkx as nx
     from matplotlib.axes import Axes
 
     from pgm.results import ExpectedUtility
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from .evaluation import Evaluation
     from .policy import Policy
     from .solving import DecisionPlan
+else:
+    from pgm.graphs import networkx_later as nx
 
 _ROWS = 30  # nodes that are printed
 _MEMORIES = ("full", "limited")
