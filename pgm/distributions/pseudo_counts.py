@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pgm.errors import InvalidArgument, InvalidStructure, shown
+from pgm.errors import InvalidArgument, InvalidStructure, listed, shown
 from pgm.printing import html_text
 
 
@@ -133,19 +133,27 @@ class Expert(PseudoCounts):
         if other is None:
             raise InvalidArgument(f"The prior network says nothing about {node!r}.")
         mine, theirs = (*cpd.given, cpd.child), (*other.given, other.child)
-        if {v.name: v.domain for v in mine} != {v.name: v.domain for v in theirs}:
+        if set(cpd.parents) != set(other.parents):
             raise InvalidStructure(
-                f"{node!r} has other parents, or other states, in the prior network than in the one "
-                "that learns."
+                f"{node!r} has other parents in the prior network, {listed(other.parents) or 'none'}, than "
+                f"in the one that learns, {listed(cpd.parents) or 'none'}."
             )
+        by_name = {v.name: v for v in theirs}
+        for v in mine:
+            if v.continuous != by_name[v.name].continuous or set(v.states) != set(by_name[v.name].states):
+                raise InvalidStructure(
+                    f"{v.name!r} has other states in the prior network, {listed(by_name[v.name].states)}, "
+                    f"than in the one that learns, {listed(v.states)}."
+                )
         counts = self._counts[node]
         if isinstance(counts, np.ndarray) and cpd.tabular:
             order = [[v.name for v in theirs].index(v.name) for v in mine]
-            return self.rows * counts.transpose(order)
-        if type(other) is not type(cpd) or [v.name for v in mine] != [v.name for v in theirs]:
+            places = [[by_name[v.name].code(state) for state in v.states] for v in mine]
+            return self.rows * counts.transpose(order)[np.ix_(*places)]
+        if type(other) is not type(cpd) or mine != theirs:
             raise InvalidStructure(
-                f"{node!r} has another kind of distribution, or its parents in another order, in the "
-                "prior network."
+                f"{node!r} has another kind of distribution in the prior network, or its parents or states "
+                "in another order."
             )
         if isinstance(counts, np.ndarray):  # of what is held as one table
             counts = other.statistics(counts)

@@ -34,7 +34,9 @@ def domains_of(frame: Any, names: Iterable[str]) -> dict[str, Domain]:
     {'rain': ('no', 'yes'), 'wet': (False, True), 'mm': ()}
     """
     wanted: Mapping[str, Any] = dict.fromkeys(names)
-    _, found = _read(frame, wanted)
+    n_rows, found = _read(frame, wanted)
+    if found and not n_rows:
+        raise InvalidFrame("The frame has no rows: there is nothing to learn from.")
     return {name: domain_of(name, column) for name, column in found.items()}
 
 

@@ -11,12 +11,13 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from pgm.errors import InvalidArgument, InvalidFrame, UnknownState, listed, nearest, nearest_text, shown, warn
-from pgm.variables import Variable, as_float, is_missing
+from pgm.variables import REAL, Variable, as_float, is_missing
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -147,14 +148,16 @@ def _holds_values(column: Any) -> bool:
     )
 
 
-def weights_of(weights: Any, n_rows: int) -> np.ndarray:
-    """How much each row counts, checked; None: each counts once.
+def weights_of(weights: Any, n_rows: int, frame: Any = None) -> np.ndarray:
+    """How much each row counts, checked; None: each counts once; a name is that of a column of the frame.
 
-    >>> weights_of([1, 0.5], 2)
-    array([1. , 0.5])
+    >>> weights_of([1, 0.5], 2), weights_of("n", 2, {"n": [1, 0.5]})
+    (array([1. , 0.5]), array([1. , 0.5]))
     """
     if weights is None:
         return np.ones(n_rows)
+    if isinstance(weights, str) and frame is not None:
+        weights = _weights_column(frame, weights)
     try:
         found = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
@@ -172,6 +175,22 @@ def weights_of(weights: Any, n_rows: int) -> np.ndarray:
     if found.size and not found.max() < sys.float_info.max / found.size:
         raise InvalidArgument("weights= are so large that their sum is infinite; use another unit.")
     return np.ascontiguousarray(found)
+
+
+def _weights_column(frame: Any, name: str) -> np.ndarray:
+    written = list(names_of(frame))
+    if name not in written:
+        raise InvalidArgument(
+            f"weights= are numbers, one for each row, or a column's name, not {shown(name)}; there are "
+            f"{listed(written)}.{nearest(name, written)}"
+        )
+    found = real_columns(frame, {name: Variable.of(name, REAL)}, remedy="A weight is a number").values[name]
+    if np.isnan(found).any():
+        row = int(np.isnan(found).argmax())
+        raise InvalidFrame(
+            f"Row {row:,} (the first is 0): the column of weights, {shown(name)}, has no value."
+        )
+    return found
 
 
 def columns(
@@ -408,9 +427,10 @@ def _of_native(frame: Any, wanted: Mapping[str, Variable]) -> tuple[int, dict[st
     try:
         table: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(frame)
     except TypeError:
+        path = f" Read the file first: pandas.read_csv({frame!r})." if isinstance(frame, str | Path) else ""
         raise InvalidFrame(
             f"{shown(frame)} is not a data frame; pgm reads pandas, polars, pyarrow, duckdb and dask frames, "
-            "dicts of columns, and lists of dicts."
+            f"dicts of columns, and lists of dicts.{path}"
         ) from None
     except nw.exceptions.DuplicateError:
         table = _narrowed(frame, wanted)

@@ -79,6 +79,8 @@ def observations(
     if twice := [name for name in real if name in stated]:
         raise InvalidArgument(f"{listed(twice)}: states= and continuous= contradict each other.")
     n_rows, found = _read(frame, {check_name(name): Variable.of(name, _ANY) for name in wanted})
+    if found and not n_rows:
+        raise InvalidFrame("The frame has no rows: there is nothing to learn from.")
     variables: dict[str, Variable] = {}
     codes: dict[str, np.ndarray] = {}
     values: dict[str, np.ndarray] = {}

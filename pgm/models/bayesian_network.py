@@ -566,9 +566,9 @@ class BayesianNetwork(Questions):
         Args:
             frame: a data frame or a dict of columns, one for each node that is not hidden.
             prior: "bdeu", "laplace" or "k2", an object of pgm.priors, a network, or {node: one of these},
-                `...` for the rest. Left out: maximum likelihood.
+                `...` for the rest. Left out: maximum likelihood. A network also declares the states.
             estimate: with a prior the "mean" of the posterior, or its "mode" (MAP).
-            weights: how much each row counts.
+            weights: how much each row counts: numbers, or the name of a column.
             fixed: nodes that stay as they are, or {node: rows of its table that stay}.
             tied: groups of nodes that share one distribution, [["a", "b"], ...].
             latent: hidden variables, {name: number of states or list of states}, or a list of names where the
@@ -606,11 +606,12 @@ class BayesianNetwork(Questions):
         """Learn from more rows, counted with those before: the same as one `fit` to all; returns the network.
 
         Prior, fixed nodes and ties are those of `fit`. Rows with gaps count as what is expected of them with
-        the numbers so far, once (stepwise EM, Cappé & Moulines 2009).
+        the numbers so far, once (stepwise EM, Cappé & Moulines 2009). `fit_report` is about all rows; about
+        the new ones alone where cells were missing or rows forgotten.
 
         Args:
             frame: as for `fit`.
-            weights: how much each row counts.
+            weights: how much each row counts: numbers, or the name of a column.
             forget: the share of all rows before that is forgotten: for processes that drift.
 
         Raises:

@@ -49,6 +49,7 @@ class Learned:
     cpds: Mapping[str, CPD]  # as they were learned
     n_rows: int
     latent: frozenset[str]  # what may have no column
+    whole: bool = False  # every row was complete, and none forgotten
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +114,7 @@ class Task:
         statistics = self.statistics()
         cpds = self._maximise(self.kinds, statistics, 0)
         logs = math.fsum(cpd.expected_log(statistics[name]) for name, cpd in cpds.items())
-        return self._fit(cpds, statistics, FitReport((logs,), "tol"))
+        return self._fit(cpds, statistics, FitReport((logs,), "tol"), whole=True)
 
     def statistics(self, nodes: Iterable[str] | None = None) -> dict[str, Any]:
         """The statistics of the rows in which all of a family was observed."""
@@ -224,14 +225,16 @@ class Task:
         logs = tuple(report.log_likelihoods for report in reports)
         return self._fit(found, statistics, reports[best].changed(starts=logs))
 
-    def _fit(self, cpds: dict[str, CPD], statistics: Mapping[str, Any], report: FitReport) -> Fit:
+    def _fit(
+        self, cpds: dict[str, CPD], statistics: Mapping[str, Any], report: FitReport, whole: bool = False
+    ) -> Fit:
         free = sum(cpd.n_parameters for name, cpd in cpds.items() if self.rules[name].fixed is not True)
         free -= sum(cpds[name].n_parameters for group in self.groups for name in group[1:])
         made = report.changed(
             n_parameters=free, n_rows=self.rows.n_rows, unseen=unseen(cpds, statistics, self.rules)
         )
-        learned = Learned(statistics, self.rules, self.groups, cpds, self.rows.n_rows, frozenset(self.latent))
-        return Fit(cpds, made, learned)
+        n_rows, latent = self.rows.n_rows, frozenset(self.latent)
+        return Fit(cpds, made, Learned(statistics, self.rules, self.groups, cpds, n_rows, latent, whole))
 
 
 def _without_dust(counts: Any) -> Any:
@@ -303,19 +306,22 @@ def more(net: BayesianNetwork, frame: Any, weights: Any, forget: float | None) -
         clock,
     )
     task = Task(net, kinds, rows, before.rules, before.groups, latent, clock)
-    if latent or rows.gaps():
+    gaps = bool(latent) or rows.gaps()
+    if gaps:
         log, new = Expectation(task, False).of(kinds)
     else:
         log, new = 0.0, task.statistics()
     keep = 1.0 if forget is None else 1.0 - forget
     statistics = {name: times(before.statistics[name], keep) + one for name, one in new.items()}
     cpds = task._maximise(kinds, statistics, 0)
-    if not (latent or rows.gaps()):
-        log = math.fsum(cpd.expected_log(new[name]) for name, cpd in cpds.items())
+    whole = before.whole and not gaps and forget is None
+    if not gaps:
+        heard = statistics if whole else new
+        log = math.fsum(cpd.expected_log(heard[name]) for name, cpd in cpds.items())
     made = task._fit(cpds, statistics, FitReport((log,), "tol"))
     n_rows = before.n_rows + rows.n_rows
-    learned = Learned(statistics, before.rules, before.groups, cpds, n_rows, before.latent)
-    return Fit(cpds, made.report.changed(n_rows=n_rows), learned)
+    learned = Learned(statistics, before.rules, before.groups, cpds, n_rows, before.latent, whole)
+    return Fit(cpds, made.report.changed(n_rows=n_rows) if whole else made.report, learned)
 
 
 def belief(net: BayesianNetwork, name: str) -> Any:

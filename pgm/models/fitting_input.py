@@ -10,6 +10,7 @@ import numpy as np
 
 from pgm.cpds import CPD, LinearGaussian, TableCPD, make
 from pgm.cpds.table_input import check_cells
+from pgm.distributions.pseudo_counts import Expert
 from pgm.errors import InvalidArgument, InvalidFrame, UnknownVariable, listed, nearest, shown
 from pgm.evidence import LARGEST
 from pgm.frames import columns, domains_of, names_of, real_columns, weights_of
@@ -118,6 +119,8 @@ def domains_for(
     """The states of each node: the network's, else declared, else read off the column."""
     written = list(names_of(frame))
     there = {name for name in written if isinstance(name, str)}
+    if not written:
+        columns(frame, {})  # what is no frame is refused
     declared = _declared(net, options)
     absent = [name for name in net.nodes if name not in there and name not in latent]
     if absent:
@@ -136,11 +139,22 @@ def domains_for(
         if domain is None:
             domain = declared.get(name, latent.get(name))
         if domain is None:
+            domain = _believed(options.prior, name)
+        if domain is None:
             unknown.append(name)
         else:
             found[name] = domain
     found |= domains_of(frame, unknown)
     return {name: found[name] for name in net.nodes}
+
+
+def _believed(prior: Any, name: str) -> Domain | None:
+    """The states that a prior network gives a node: those that nobody saw are believed in, too."""
+    if isinstance(prior, Mapping):
+        prior = prior.get(name, prior.get(...))
+    network = prior.network if isinstance(prior, Expert) else prior
+    variable = getattr(network, "variables", {}).get(name)
+    return None if variable is None else variable.domain
 
 
 def _declared(net: BayesianNetwork, options: Options) -> dict[str, Domain]:
@@ -225,7 +239,7 @@ def read(
             raise InvalidFrame(f"The column {shown(name)} has no value.")
         if np.nanmax(np.abs(values), initial=0.0) > LARGEST:
             raise InvalidFrame(f"The column {shown(name)} has numbers beyond {LARGEST:g}; use another unit.")
-    shares = weights_of(weights, n)
+    shares = weights_of(weights, n, frame)
     if not shares.any():
         raise InvalidArgument("weights= are all 0: there is nothing to learn from.")
     return Rows(n, data.codes, found.values, shares, weights is None)

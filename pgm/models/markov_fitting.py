@@ -171,7 +171,7 @@ def _read(model: MarkovNetwork, frame: Any, weights: Any, clock: Clock) -> tuple
     )
     if data.n_rows == 0:
         raise InvalidFrame("The frame has no rows: there is nothing to learn from.")
-    shares = weights_of(weights, data.n_rows)
+    shares = weights_of(weights, data.n_rows, frame)
     if not shares.any():
         raise InvalidArgument("weights= are all 0: there is nothing to learn from.")
     return data, shares

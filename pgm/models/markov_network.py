@@ -415,7 +415,7 @@ class MarkovNetwork(Questions):
             frame: a data frame or a dict of columns; with gaps, or without columns of hidden variables, what
                 is missing is summed out.
             prior: `pgm.priors.Normal(0, sd=...)`, of each logarithm or weight; left out: maximum likelihood.
-            weights: how much each row counts.
+            weights: how much each row counts: numbers, or the name of a column.
             fixed: indices in `potentials` of factors that stay.
             tied: groups of indices that share their values.
             features: {index: array of shape (features, states...)}: the logarithm of such a factor is a

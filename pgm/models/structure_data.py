@@ -66,10 +66,8 @@ def read_columns(
     if columns is not None and not isinstance(columns, Iterable):
         raise InvalidArgument(f"columns= lists names of columns, not {shown(columns)}.")
     wanted = None if columns is None else [columns] if isinstance(columns, str) else list(columns)
-    if isinstance(weights, str):
-        if wanted is None:
-            wanted = [name for name in names_of(frame) if isinstance(name, str) and name != weights]
-        weights = observations(frame, continuous=[weights], names=[weights]).values[weights]
+    if isinstance(weights, str) and wanted is None:
+        wanted = [name for name in names_of(frame) if isinstance(name, str) and name != weights]
     read = observations(
         frame, states=states, continuous=continuous, names=wanted, declared=declared, check=check
     )
@@ -77,13 +75,14 @@ def read_columns(
         raise InvalidFrame("The frame has no columns.")
     if not read.n_rows:
         raise InvalidFrame("The frame has no rows: there is nothing to learn from.")
-    return ColumnsOfNodes(read.variables, {**read.codes, **read.values}, _weights(weights, read.n_rows))
+    shares = _weights(weights, read.n_rows, frame)
+    return ColumnsOfNodes(read.variables, {**read.codes, **read.values}, shares)
 
 
-def _weights(weights: Any, n_rows: int) -> np.ndarray | None:
+def _weights(weights: Any, n_rows: int, frame: Any) -> np.ndarray | None:
     if weights is None:
         return None
-    found = weights_of(weights, n_rows)
+    found = weights_of(weights, n_rows, frame)
     if not found.any():
         raise InvalidArgument("weights= are all 0: there is nothing to learn from.")
     return found

@@ -285,3 +285,12 @@ def test_the_tables_are_the_shares_in_the_data() -> None:
             row = found.network.cpd("bronc").to_dict()
             assert found.network.parents("bronc") == ("smoke",)
             assert row[smoke][bronc] == pytest.approx(share)
+
+
+@pytest.mark.parametrize("search", ["hill-climb", "tabu", "structure-mcmc"])
+def test_a_constant_column_has_no_arcs(search: str) -> None:
+    """It tells nothing, and its arcs cost nothing: they are left out unless they are required."""
+    frame = ROWS.to_pandas().assign(always="x", ever="y")
+    kind = pgm.searches.StructureMCMC(steps=500, burn_in=100) if search == "structure-mcmc" else search
+    found = pgm.learn_structure(frame, search=kind, require=[("asia", "ever")], seed=0)
+    assert [arc for arc in found.network.edges if {"always", "ever"} & set(arc)] == [("asia", "ever")]

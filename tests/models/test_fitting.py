@@ -455,3 +455,78 @@ def test_a_fit_that_is_too_late_changes_nothing() -> None:
         net.fit(frame)
     assert net == before
     assert net.fit_report is None
+
+
+def test_reports_of_more_rows_are_about_the_rows_they_count() -> None:
+    frame = drawn(90, 5)
+    states = {key: [False, True] for key in frame.columns}
+    whole = pgm.BayesianNetwork(edges=EDGES).fit(frame, states=states, prior="laplace")
+    parts = pgm.BayesianNetwork(edges=EDGES).fit(frame[:30], states=states, prior="laplace")
+    parts.partial_fit(frame[30:60]).partial_fit(frame[60:])
+    assert parts.fit_report.log_likelihood == pytest.approx(whole.fit_report.log_likelihood, rel=1e-12)
+    assert parts.fit_report.log_likelihood == pytest.approx(parts.log_likelihood(frame).sum(), rel=1e-12)
+    assert parts.fit_report.bic == pytest.approx(whole.fit_report.bic, rel=1e-12)
+    faded = parts.copy().partial_fit(frame[:30], forget=0.5)
+    assert faded.fit_report.n_rows == 30
+    assert faded.fit_report.log_likelihood == pytest.approx(faded.log_likelihood(frame[:30]).sum(), rel=1e-12)
+
+
+def test_a_prior_network_may_name_states_and_parents_in_another_order() -> None:
+    """It also declares the states that nobody saw; an expert who never heard of a state is told."""
+    rows = {"a": ["x", "y", "y"], "b": ["u", "u", "v"], "c": ["p", "q", "q"]}
+    tables = np.random.default_rng(0).dirichlet([1, 1, 1], size=(2, 2))
+    one = pgm.BayesianNetwork()
+    one.add("a", {"x": 0.3, "y": 0.7})
+    one.add("b", {"u": 0.6, "v": 0.4})
+    one.add("c", tables, parents=["a", "b"], states=["p", "q", "r"])
+    other = pgm.BayesianNetwork()
+    other.add("a", {"y": 0.7, "x": 0.3})
+    other.add("b", {"v": 0.4, "u": 0.6})
+    flipped = tables.transpose(1, 0, 2)[::-1, ::-1, ::-1]
+    other.add("c", flipped, parents=["b", "a"], states=["r", "q", "p"])
+    found = [
+        pgm.BayesianNetwork(edges="a -> c <- b").fit(rows, prior=pgm.priors.Expert(net, rows=5)).query("c")
+        for net in (one, other)
+    ]
+    assert tuple(found[0].to_dict()) == ("p", "q", "r")
+    for state in "pqr":
+        assert found[0][state] == pytest.approx(found[1][state], rel=1e-12)
+    net = one.copy().fit(rows, prior=other)
+    assert net.cpd("c").values[0, 0, 2] == pytest.approx(tables[0, 0, 2] * 0.18 / 1.18)
+    with pytest.raises(UnknownState, match="'c' has no state 's'"):
+        pgm.BayesianNetwork(edges="a -> c <- b").fit({**rows, "c": ["s", "q", "q"]}, prior=other)
+    with pytest.raises(InvalidStructure, match=r"other parents in the prior network, 'a', 'b', than .* 'a'"):
+        pgm.BayesianNetwork(edges="a -> c; b").fit(rows, prior=one)
+    less = pgm.BayesianNetwork(edges="a -> c <- b")
+    with pytest.raises(InvalidStructure, match="'c' has other states in the prior network"):
+        less.fit(rows, prior=one, states={"c": ["p", "q"]})
+
+
+def test_weights_are_numbers_or_a_column() -> None:
+    frame = drawn(40, 2).assign(n=np.arange(40) % 3)
+    net = pgm.BayesianNetwork(edges=EDGES)
+    assert net.copy().fit(frame, weights="n") == net.copy().fit(frame, weights=frame["n"])
+    full = net.copy().fit(frame)
+    np.testing.assert_array_equal(
+        full.expected_counts(frame, weights="n")["rain"],
+        full.expected_counts(frame, weights=frame["n"])["rain"],
+    )
+    with pytest.raises(InvalidArgument, match="or a column's name, not 'm'"):
+        net.fit(frame, weights="m")
+
+
+def test_frames_that_are_none_or_empty_are_refused_in_words() -> None:
+    net = pgm.BayesianNetwork(edges="a -> b")
+    with pytest.raises(InvalidFrame, match=r"is not a data frame.*pandas.read_csv\('rows.csv'\)"):
+        net.fit("rows.csv")
+    with pytest.raises(InvalidFrame, match="None is not a data frame"):
+        net.fit(None)
+    with pytest.raises(InvalidFrame, match="no rows"):
+        net.fit({"a": [], "b": []})
+    with pytest.raises(InvalidFrame, match="no rows"):
+        pgm.learn_structure({"a": [], "b": []})
+    sure = pgm.BayesianNetwork(edges="a -> b").fit({"a": [0, 1], "b": [0, 1]})
+    with pytest.raises(ImpossibleEvidence, match="with a prior"):
+        sure.partial_fit({"a": [0, None], "b": [1, 1]})
+    with pytest.raises(ImpossibleEvidence, match="with a prior"):
+        sure.expected_counts({"a": [0], "b": [1]})

@@ -63,7 +63,7 @@ class Table:
         return rows.found if compiled.linked is not None else rows.answer(np.flatnonzero(~self.bad))
 
     def one_by_one(
-        self, rows: np.ndarray, ask: Callable[[HybridPosterior], _Answer]
+        self, rows: np.ndarray, ask: Callable[[HybridPosterior], _Answer], *remedy: str
     ) -> Iterator[tuple[int, _Answer]]:
         """Answer each of these rows in order; impossible ones are left out where that is allowed."""
         for row in rows.tolist():
@@ -77,7 +77,7 @@ class Table:
             except Impossible:
                 if self.may_be_bad:
                     continue
-                raise impossible_row(str(row), self.compiled, observed, self.clock) from None
+                raise impossible_row(str(row), self.compiled, observed, self.clock, *remedy) from None
 
 
 def log_likelihood(compiled: ModelSnapshot, frame: Any, bad_rows: str, clock: Clock) -> np.ndarray:

@@ -77,11 +77,17 @@ def contradiction(compiled: ModelSnapshot, observed: Observed, clock: Clock) -> 
     return ImpossibleEvidence(message, found, smallest=smallest)
 
 
-def impossible_row(row: str, compiled: ModelSnapshot, observed: Observed, clock: Clock) -> ImpossibleEvidence:
+def impossible_row(
+    row: str,
+    compiled: ModelSnapshot,
+    observed: Observed,
+    clock: Clock,
+    remedy: str = 'Leave such rows out, or pass bad_rows="missing".',
+) -> ImpossibleEvidence:
     """The same for a row of a frame."""
     cause = contradiction(compiled, observed, clock)
     return ImpossibleEvidence(
-        f'Row {row}: {cause} Leave such rows out, or pass bad_rows="missing".',
+        f"Row {row}: {cause} {remedy}",
         cause.contradiction,
         smallest=cause.smallest,
     )

@@ -148,7 +148,7 @@ def _answer(
     return _Found(table, status, logs, answers.shares)
 
 
-def refuse(compiled: ModelSnapshot, data: Columns, status: np.ndarray, clock: Clock) -> None:
+def refuse(compiled: ModelSnapshot, data: Columns, status: np.ndarray, clock: Clock, *remedy: str) -> None:
     """Raise for the first row that could not be answered."""
     failed = np.flatnonzero(status != DONE)
     if failed.size == 0:
@@ -160,7 +160,7 @@ def refuse(compiled: ModelSnapshot, data: Columns, status: np.ndarray, clock: Cl
         if codes[row] >= 0
     }
     more = f" ({failed.size:,} rows in all)" if failed.size > 1 else ""
-    raise impossible_row(f"{row}{more}", compiled, observe(compiled.by_name, given), clock)
+    raise impossible_row(f"{row}{more}", compiled, observe(compiled.by_name, given), clock, *remedy)
 
 
 def distinct(compiled: ModelSnapshot, data: Columns) -> Table:

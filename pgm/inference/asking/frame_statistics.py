@@ -34,6 +34,8 @@ from pgm.runtime.clock import Clock
 from pgm.runtime.running import Impossible
 from pgm.runtime.threads import run_all
 
+ALLOW = 'Leave such rows out, or make them possible: with a prior, such as "bdeu", `fit` learns no zeros.'
+
 
 def of_frame(
     compiled: ModelSnapshot, frame: Any, weights: Any, clock: Clock
@@ -41,10 +43,14 @@ def of_frame(
     """The expected counts of all tables of the program, and the statistics of all densities."""
     wanted = among(frame, compiled.by_name, compiled.position, frozenset())
     if compiled.gaussians is None:
-        data = columns(frame, wanted, check=clock.check)
-        return DiscreteRows(compiled, data, weights_of(weights, data.n_rows)).expected(compiled, clock)[0], {}
+        data = columns(frame, wanted, remedy="Leave such rows out", check=clock.check)
+        return DiscreteRows(compiled, data, weights_of(weights, data.n_rows, frame)).expected(
+            compiled, clock
+        )[0], {}
     table = continuous_frames.read(compiled, frame, (), "raise", clock)
-    return HybridRows(compiled, table, weights_of(weights, table.bad.size)).expected(compiled, clock)[:2]
+    return HybridRows(compiled, table, weights_of(weights, table.bad.size, frame)).expected(compiled, clock)[
+        :2
+    ]
 
 
 class DiscreteRows:
@@ -116,7 +122,7 @@ class DiscreteRows:
                 answers.status[row] = IMPOSSIBLE
         status = np.where(counting, answers.status, DONE)
         if (status != DONE).any():
-            refuse(compiled, table.data, np.take(status, table.inverse), clock)
+            refuse(compiled, table.data, np.take(status, table.inverse), clock, ALLOW)
         log = math.fsum((self.weights[counting] * logs[counting]).tolist())
         return {f: counts[begins[f] : begins[f + 1]] for f in range(begins.size - 1)}, log
 
@@ -153,7 +159,7 @@ class HybridRows:
         def ask(posterior: HybridPosterior) -> Any:
             return posterior.expected_statistics(), log_of(posterior.total())
 
-        for row, ((tables, moments), one) in table.one_by_one(np.flatnonzero(left), ask):
+        for row, ((tables, moments), one) in table.one_by_one(np.flatnonzero(left), ask, ALLOW):
             w = float(self.weights[row])
             log += w * one
             for f, found in tables.items():

@@ -579,7 +579,7 @@ class Questions:
         Args:
             given: as for `query`; or a data frame, or a dict of columns: then the sum over its rows, equal
                 rows once and rows that observe the same variables side by side.
-            weights: how much each row of a frame counts.
+            weights: how much each row of a frame counts: numbers, or the name of a column.
 
         Raises:
             UnknownVariable, UnknownState, InvalidEvidence: as for `query`.

@@ -196,6 +196,7 @@ def climb(
             if max_steps is not None and steps >= max_steps:
                 best.stopped_by = "max_steps"
                 break
+        drop_idle(families, known, best)
     except (OutOfTime, KeyboardInterrupt) as error:
         if best.score == -np.inf:  # not a single network has been scored yet
             raise
@@ -237,6 +238,19 @@ def _ascend(
         elif tenure:
             idle += 1
     return steps
+
+
+def drop_idle(families: Families, known: Constraints, best: Found) -> None:
+    """Remove arcs without which the network scores as high, such as those of a constant column."""
+    slack = _SLACK * (1.0 + abs(best.score))
+    for v, those in enumerate(best.parents):
+        kept = tuple(those)
+        for u in those:
+            rest = tuple(w for w in kept if w != u)
+            if not known.required[u, v] and families.score(v, kept) - families.score(v, rest) <= slack:
+                kept = rest
+                best.trace.append(Move(_WORDS[DROP], (u, v), best.score))
+        best.parents[v] = kept
 
 
 def _shaken(

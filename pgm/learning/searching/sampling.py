@@ -10,7 +10,7 @@ from pgm.learning.searches import OrderMCMC, StructureMCMC
 from pgm.runtime import progress
 from pgm.runtime.running import run
 
-from .climbing import MOVING, climb
+from .climbing import MOVING, climb, drop_idle
 from .exact import members
 from .found import Found, Move
 from .parent_sets import parent_sets
@@ -127,6 +127,7 @@ def _networks(options: StructureMCMC, problem: Problem) -> Found:
                 if done % every == 0:
                     found.trace.append(Move("network", None, score))
         found.notes["accepted"] = f"{accepted / max(done, 1):.1%} of {done:,} moves"
+        drop_idle(families, known, found)
     except (OutOfTime, KeyboardInterrupt) as error:
         found.interrupt(error)
     sums += float(since) * arcs
