@@ -79,6 +79,17 @@ def clinic() -> Figure:
     return figure
 
 
+def tornado() -> Figure:
+    """What the clinic's expected utility depends on."""
+    d = pgm.InfluenceDiagram("clinic")
+    d.add_chance("disease", 0.1)
+    d.add_chance("test", {True: 0.9, False: 0.2}, parents=["disease"])
+    d.add_decision("treat", states=[False, True], observes=["test"])
+    worth = {(True, True): 80, (True, False): -100, (False, True): -20, (False, False): 0}
+    d.add_utility("benefit", worth, parents=["disease", "treat"])
+    return d.sensitivity().plot().figure
+
+
 def overlays() -> Figure:
     """What may be laid over a network: paths, a comparison, information, plates."""
     net = wet_grass()
@@ -181,7 +192,7 @@ def trellis() -> Figure:
     return figure
 
 
-PICTURES = [structure, believed, slices, bars, clinic, overlays, gate, bands, trellis, rooms]
+PICTURES = [structure, believed, slices, bars, clinic, tornado, overlays, gate, bands, trellis, rooms]
 
 
 def write(folder: Path) -> None:

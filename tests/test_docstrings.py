@@ -24,7 +24,10 @@ from pgm.models.decision.evaluation import Evaluation
 from pgm.models.decision.information import ValuesOfInformation
 from pgm.models.decision.risk import RiskProfile
 from pgm.models.decision.rule import Rule
+from pgm.models.decision.sensitivity import Sensitivities, Sensitivity
+from pgm.models.decision.sensitivity_map import SensitivityMap
 from pgm.models.decision.solving import DecisionPlan
+from pgm.models.decision.strategy import Strategy
 from pgm.models.decision.utilities import Utility
 from pgm.models.dynamic.hmm_posterior import HMMPosterior, ParameterDraws
 from pgm.models.dynamic.hmm_selection import StateSelection
@@ -59,6 +62,7 @@ RECEIVED = [
     TableBelief,
     *(results.SampledSeries, LinearStream, HMMStream),
     *(results.ExpectedUtility, Rule, Evaluation, ValuesOfInformation, DecisionPlan, Utility, RiskProfile),
+    *(Sensitivities, Sensitivity, SensitivityMap, Strategy),
     *(results.NetworkBeliefs, results.NetworkCourse, results.SampledSteps, InterfacePlan),
     *(results.SmoothedPaths, NonlinearStream, results.SwitchingFiltered, results.SwitchingSmoothed),
     *(results.SwitchingForecast, results.SampledRegimes, results.ChainBeliefs),

@@ -8,10 +8,12 @@ from .automata import state_graph
 from .bar_grid import assignment, marginals, samples
 from .bars import distribution, max_marginals, ranked, ranked_assignments
 from .beliefs import densities, intervals, table_belief
+from .decision_trees import strategy
 from .decisions import influence_diagram, risk, rule
 from .networks import junction_tree, network
 from .paths import gaussian_path, states_over_time
 from .plans import plan
+from .sensitivity import sensitivity, sensitivity_map, tornado
 from .sequences import fit, selection, steps
 from .structures import structure
 from .traces import report
@@ -36,9 +38,13 @@ __all__ = [
     "rule",
     "samples",
     "selection",
+    "sensitivity",
+    "sensitivity_map",
     "state_graph",
     "states_over_time",
     "steps",
+    "strategy",
     "structure",
     "table_belief",
+    "tornado",
 ]

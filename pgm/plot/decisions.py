@@ -171,7 +171,7 @@ def _rule(found: Rule, paper: Paper) -> Axes:
     side = max([text_width(text, 9) for text in down], default=0.0) / 72
     widths = [max(text_width(text, 9) / 72 + 0.2, 0.7) for text in across]
     ax = paper.axes(1.6 + side + max(widths) * len(across), 1.1 + 0.32 * len(down))
-    colors = _colors(found.decision.card)
+    colors = colors_of(found.decision.card)
     image = np.ones((*cells.shape, 3))
     for code in range(found.decision.card):
         image[cells == code] = colors[code]
@@ -193,7 +193,8 @@ def _rule(found: Rule, paper: Paper) -> Axes:
     return ax
 
 
-def _colors(n: int) -> list[tuple[float, float, float]]:
+def colors_of(n: int) -> list[tuple[float, float, float]]:
+    """Return a colour for each of so many categories."""
     if n <= len(STATES):
         return [to_rgb(color) for color in STATES[:n]]
     return [(float(r), float(g), float(b)) for r, g, b, _ in colormaps["viridis"](np.linspace(0.0, 1.0, n))]

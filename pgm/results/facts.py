@@ -85,6 +85,10 @@ FACTS: dict[str, Fact] = {
     "interval": Fact("95 % interval", lambda ends, _: f"{ends[0]:.6g} to {ends[1]:.6g}"),
     # What the answer is surely between.
     "bounds": Fact("between", lambda ends, _: f"{ends[0]:.6g} and {ends[1]:.6g}", merged=_none),
+    # Of a policy that may not be the best: what it is worth, and what the best one is worth at the most.
+    "value": Fact("value", merged=_none),
+    "bound": Fact("bound", merged=_none),
+    "gap": Fact("gap", merged=_none),
     # The smallest of all values of the answer.
     "effective_sample_size": Fact("effective sample size", lambda size, _: f"{size:,.0f}", merged=_smallest),
     # The largest, where chains were run.

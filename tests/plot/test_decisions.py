@@ -66,3 +66,30 @@ def test_risk_is_drawn_as_steps() -> None:
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["test", "no test"]
     steps = [line for line in ax.lines if len(line.get_xdata()) > 1]
     assert steps[0].get_ydata().tolist() == pytest.approx([0, 0.2, 0.61, 0.82, 1.0, 1.0])
+
+
+def test_a_strategy_is_a_tree_of_what_is_seen_and_done() -> None:
+    ax = oil().solve().strategy().plot()
+    assert {"-10", "45.085", "report", "test?: yes", "drill: no", "drill: yes"} <= set(words(ax))
+    assert {"none 0.41", "open or closed 0.59"} <= set(words(ax))
+
+
+def test_a_tornado_has_a_bar_for_each_number() -> None:
+    found = clinic().sensitivity()
+    ax = found.plot()
+    names = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert names == list(found)
+    ends = {round(bar.get_x() + bar.get_width(), 6) for bar in ax.patches}
+    assert {round(one.at_low, 6) for one in found.values()} <= ends
+
+
+def test_actions_are_lines_by_one_number_and_regions_by_two() -> None:
+    first, second = ("disease", {"disease": True}), ("test", {"disease": True, "test": True})
+    ax = clinic().sensitivity(first).plot()
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == ["the best policy", "treat: False", "treat: True"]
+    assert ax.get_xlabel() == "P(disease=True)"
+    found = clinic().sensitivity(first, second)
+    ax = found.plot()
+    assert len(ax.get_legend().get_texts()) == len(found.policies) == 4
+    assert ax.images[0].get_array().shape == (21, 21, 3)

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from .attitude import ExponentialUtility
     from .evaluation import Evaluation
     from .policy import Policy
+    from .sensitivity import Sensitivities, Sensitivity
+    from .sensitivity_map import SensitivityMap
     from .solving import DecisionPlan
 else:
     from pgm.graphs import networkx_later as nx
@@ -762,6 +764,56 @@ class InfluenceDiagram:
         from .information import value_of_control
 
         return value_of_control(self, name, given)
+
+    def sensitivity(
+        self,
+        first: Any = None,
+        second: Any = None,
+        *,
+        decision: str | None = None,
+        given: Mapping[str, Any] | None = None,
+        spread: float = 0.1,
+        low: float | None = None,
+        high: float | None = None,
+    ) -> Sensitivities | Sensitivity | SensitivityMap:
+        """Return how expected utilities depend on probabilities and utilities, and where the policy changes.
+
+        If a probability changes the rest of its row stays in proportion. Where the policy changes is exact:
+        for each policy the expected utility, times the probability of what is given, is a line.
+
+        Args:
+            first: a node, all of whose numbers are varied one at a time, or those of all nodes if left out:
+                the answer is a table, the largest effect first, and a tornado in a picture. Or one number, as
+                (node, {name: state}) with the states of the parents and, of a chance node, its own: the
+                answer is the expected utility as a function of it, of each action as well.
+            second: another number: the answer is a map of which policy is the best by both.
+            decision: whose actions are compared; the first that is open, if left out.
+            given: the past, as for `solve`.
+            spread: by how much each of several numbers moves up and down: probabilities by this, utilities by
+                this share of the range of a table.
+            low: the smallest value of one number.
+            high: the largest.
+
+        Raises:
+            UnknownVariable, UnknownState: a node or state that does not exist.
+            InvalidStructure: numbers that have no row of their own, such as those of gates.
+            InvalidArgument: a number that is not named in full, or a range without the present value.
+
+        >>> d = InfluenceDiagram()
+        >>> d.add_chance("disease", 0.1)
+        >>> d.add_chance("test", {True: 0.9, False: 0.2}, parents=["disease"])
+        >>> d.add_decision("treat", states=[False, True], observes=["test"])
+        >>> d.add_utility("benefit", {(True, True): 80, (True, False): -100, (False, True): -20,
+        ...     (False, False): 0}, parents=["disease", "treat"])
+        >>> found = d.sensitivity(("disease", {"disease": True}))
+        >>> [round(x, 6) for x in found.stays]
+        [0.024096, 0.470588]
+        >>> found.segments[0].changes
+        {'treat': {True: False}}
+        """
+        from .effects import sensitivity
+
+        return sensitivity(self, first, second, decision, given, spread, low, high)
 
     def plan(self, given: Mapping[str, Any] | None = None) -> DecisionPlan:
         """Return how `solve` would go: what matters to each decision, the order, the sizes.

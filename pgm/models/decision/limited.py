@@ -58,15 +58,20 @@ def solved_with_limited_memory(diagram: InfluenceDiagram, observed: Observed, cl
     names = list(diagram.variables)
     if order is not None:
         found = _improved(diagram, observed, {}, [names[d] for d in order], clock, once=True)
-        return _policy(diagram, observed, waiting, found[1], found[0], EXACT)
+        return _policy(diagram, observed, waiting, found[1], found[0], _proven(found[0]))
     search = _Search(diagram, observed, waiting)
     bound, note = search.run(*_climbed(diagram, observed, waiting, clock), clock)
     value, rules = search.value, search.rules
     gap = max(bound - value, 0.0)
     if gap <= _ROUNDING * max(1.0, abs(value)):
-        return _policy(diagram, observed, waiting, rules, value, EXACT)
-    report = Report("single policy updating", exact=False, error=gap, advice=note, bounds=(value, bound))
+        return _policy(diagram, observed, waiting, rules, value, _proven(value))
+    facts = {"bounds": (value, bound), "value": value, "bound": bound, "gap": gap}
+    report = Report("single policy updating", exact=False, error=gap, advice=note, **facts)
     return _policy(diagram, observed, waiting, rules, value, report)
+
+
+def _proven(value: float) -> Report:
+    return EXACT.changed(value=value, bound=value, gap=0.0)
 
 
 def _climbed(

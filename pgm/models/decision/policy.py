@@ -14,7 +14,7 @@ from pgm.errors import (
 )
 from pgm.models.bayesian_network import BayesianNetwork
 from pgm.printing import Tabular, joined, label
-from pgm.results.base import Result, put
+from pgm.results.base import Result, pandas, put
 from pgm.results.report import EXACT, Report
 from pgm.results.samples import Samples
 from pgm.results.scalars import ExpectedUtility
@@ -27,11 +27,13 @@ from .rule import Rule
 from .tables import expected
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
     from .attitude import ExponentialUtility
     from .influence_diagram import InfluenceDiagram
     from .risk import RiskProfile
+    from .strategy import Strategy
 
 
 class Policy(Result, Tabular, Mapping[str, Rule]):
@@ -282,6 +284,31 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
 
         return risk_of(self, seed)
 
+    def strategy(self) -> Strategy:
+        """Return the policy as a decision tree: what is seen, what is done then, and what that is worth.
+
+        Branches in which the same is done are joined.
+
+        Raises:
+            InvalidArgument: there are too many cases for a tree.
+
+        >>> import pgm
+        >>> d = pgm.InfluenceDiagram()
+        >>> d.add_chance("rain", 0.3)
+        >>> d.add_decision("umbrella", [False, True], observes="rain")
+        >>> comfort = {(True, True): 2, (False, False): 8, ...: -1}
+        >>> d.add_utility("comfort", comfort, parents=["rain", "umbrella"])
+        >>> d.solve().strategy()
+        what is seen, and done  P         expected utility
+        rain: False             0.700000  8
+          umbrella: False       0.700000  8
+        rain: True              0.300000  2
+          umbrella: True        0.300000  2
+        """
+        from .strategy import strategy
+
+        return strategy(self)
+
     def contributions(self) -> dict[str, float]:
         """Return the expected value of each utility under this policy, {utility: number}.
 
@@ -334,6 +361,21 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
     def to_dict(self) -> dict[str, dict[Any, Any]]:
         """{decision: {what is known: action}}."""
         return {name: rule.to_dict() for name, rule in self.items()}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A DataFrame with a row for each decision: what it depends on, how many cases there are."""
+        rows = [
+            [
+                name,
+                ", ".join(v.name for v in rule.given),
+                len(rule),
+                float(np.nanmin(rule.loses, initial=np.inf)),
+            ]
+            for name, rule in self.items()
+        ]
+        columns = ["decision", "depends on", "cases", "second best loses at least"]
+        frame: pd.DataFrame = pandas().DataFrame(rows, columns=columns)
+        return frame
 
     def _parts(self) -> tuple[object, ...]:
         return self._diagram, dict(self.given), self._advice, self._value, self.report, self.attitude
