@@ -22,12 +22,13 @@ from pgm.io.bundled import BundledNetworks
 from pgm.models.beliefs import TableBelief
 from pgm.models.decision.evaluation import Evaluation
 from pgm.models.decision.information import ValuesOfInformation
+from pgm.models.decision.parameters import Parameter
 from pgm.models.decision.risk import RiskProfile
 from pgm.models.decision.rule import Rule
-from pgm.models.decision.sensitivity import Sensitivities, Sensitivity
+from pgm.models.decision.sensitivity import Effect, Segment, Sensitivities, Sensitivity
 from pgm.models.decision.sensitivity_map import SensitivityMap
 from pgm.models.decision.solving import DecisionPlan
-from pgm.models.decision.strategy import Strategy
+from pgm.models.decision.strategy import Branch, Strategy
 from pgm.models.decision.utilities import Utility
 from pgm.models.dynamic.hmm_posterior import HMMPosterior, ParameterDraws
 from pgm.models.dynamic.hmm_selection import StateSelection
@@ -62,7 +63,7 @@ RECEIVED = [
     TableBelief,
     *(results.SampledSeries, LinearStream, HMMStream),
     *(results.ExpectedUtility, Rule, Evaluation, ValuesOfInformation, DecisionPlan, Utility, RiskProfile),
-    *(Sensitivities, Sensitivity, SensitivityMap, Strategy),
+    *(Sensitivities, Sensitivity, SensitivityMap, Strategy, Branch, Segment, Effect, Parameter),
     *(results.NetworkBeliefs, results.NetworkCourse, results.SampledSteps, InterfacePlan),
     *(results.SmoothedPaths, NonlinearStream, results.SwitchingFiltered, results.SwitchingSmoothed),
     *(results.SwitchingForecast, results.SampledRegimes, results.ChainBeliefs),

@@ -218,3 +218,15 @@ def test_weights_of_utilities_count() -> None:
     # 2 (.3 * 12) = 1.5 load: at 4.8 the umbrella is left at home
     assert d.sensitivity(("load", {"umbrella": True})).stays == pytest.approx((-math.inf, 4.8))
     assert d.sensitivity(("comfort", {"rain": True, "umbrella": True})).stays[0] == pytest.approx(-7.5)
+
+
+def test_contributions_by_cases_add_up() -> None:
+    policy = oil().solve({"test?": "yes"})
+    whole, by = policy.contributions(), policy.contributions(by=["oil", "drill"])
+    for name, parts in by.items():
+        assert math.fsum(parts.values()) == pytest.approx(whole[name])
+    assert by["profit"]["dry", "yes"] == pytest.approx(-70 * 0.5 * 0.4)
+    assert by["profit"]["soaking", "no"] == 0.0
+    assert policy.contributions(by="test?")["cost"] == {"no": 0.0, "yes": -10.0}
+    with pytest.raises(pgm.UnknownVariable, match="Did you mean 'drill'"):
+        policy.contributions(by="dril")

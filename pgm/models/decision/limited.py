@@ -13,7 +13,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -65,7 +65,7 @@ def solved_with_limited_memory(diagram: InfluenceDiagram, observed: Observed, cl
     gap = max(bound - value, 0.0)
     if gap <= _ROUNDING * max(1.0, abs(value)):
         return _policy(diagram, observed, waiting, rules, value, _proven(value))
-    facts = {"bounds": (value, bound), "value": value, "bound": bound, "gap": gap}
+    facts: dict[str, Any] = {"bounds": (value, bound), "value": value, "bound": bound, "gap": gap}
     report = Report("single policy updating", exact=False, error=gap, advice=note, **facts)
     return _policy(diagram, observed, waiting, rules, value, report)
 

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pgm.cpds import CPD
-from pgm.errors import (
-    InvalidArgument,
-    UnknownVariable,
-)
+from pgm.errors import InvalidArgument, UnknownVariable
 from pgm.models.bayesian_network import BayesianNetwork
 from pgm.printing import Tabular, joined, label
 from pgm.results.base import Result, pandas, put
@@ -309,31 +306,33 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
 
         return strategy(self)
 
-    def contributions(self) -> dict[str, float]:
-        """Return the expected value of each utility under this policy, {utility: number}.
+    def contributions(self, by: str | Iterable[str] = ()) -> dict[Any, Any]:
+        """Return what the expected utility is made of, {utility: number}, or of which cases.
 
         Those that no other utility uses make up the expected utility.
 
+        Args:
+            by: variables: for each utility a dict {state or (state, ...): number}, whose numbers, each the
+                expected value in this case times its probability, add up to that of the utility.
+
+        Raises:
+            UnknownVariable: there is no such variable.
+
         >>> import pgm
         >>> d = pgm.InfluenceDiagram()
-        >>> d.add_decision("dose", [0, 1, 2])
-        >>> d.add_utility("effect", [0, 6, 8], parents="dose")
-        >>> d.add_utility("harm", [0, -1, -4], parents="dose")
-        >>> d.solve().contributions()
-        {'effect': 6.0, 'harm': -1.0}
+        >>> d.add_chance("rain", 0.25)
+        >>> d.add_decision("umbrella", [False, True])
+        >>> d.add_utility("dry", {(True, False): -40, ...: 0}, parents=["rain", "umbrella"])
+        >>> d.add_utility("load", [0, -12], parents="umbrella")
+        >>> policy = d.solve()
+        >>> policy.contributions()
+        {'dry': -10.0, 'load': 0.0}
+        >>> policy.contributions(by="rain")["dry"]
+        {False: 0.0, True: -10.0}
         """
-        diagram = self._diagram
-        rules = {name: as_cpd(one) for name, one in self._advice.items()}
-        found = {}
-        for name in diagram.utilities:
-            alone = diagram.copy()
-            alone._utilities = {**diagram._utilities, "": worth.Utility((name,), weights=(1.0,))}
-            for other in diagram.utilities:
-                if other != name and other not in _below(diagram, name):
-                    del alone._utilities[other]
-            value, _ = expected(alone, rules, self.given)
-            found[name] = float(value)
-        return found
+        from .contributions import contributions
+
+        return contributions(self, by)
 
     def plot(
         self,
@@ -393,18 +392,6 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
         if not self.exact:
             note += "\n" + self.report.summary
         return ["decision", "depends on", "cases", "action"], rows, note
-
-
-def _below(diagram: InfluenceDiagram, name: str) -> set[str]:
-    """The utilities that a utility is made of."""
-    found = {name}
-    queue = [name]
-    for one in queue:  # grows during the loop
-        for parent in diagram._utilities[one].parents:
-            if parent in diagram._utilities and parent not in found:
-                found.add(parent)
-                queue.append(parent)
-    return found
 
 
 def _codes(variable: Variable, column: np.ndarray) -> np.ndarray:

@@ -40,6 +40,9 @@ class Segment:
 
         Args:
             x: a value of the number.
+
+        >>> Segment(0.0, 0.5, Line(1.0, 2.0), {}).expected_utility(0.25)
+        1.5
         """
         return float(self.line(x))
 
@@ -216,6 +219,10 @@ class Sensitivity(Result, Tabular):
 
         Raises:
             InvalidArgument: it lies outside the range that was looked at.
+
+        >>> Sensitivity(Parameter("p", {}, True, 0.5), (Segment(0.0, 1.0, Line(2.0, 4.0), {}),), (0.0, 1.0),
+        ...     "", {}).expected_utility(0.25)
+        3.0
         """
         return _at(self.segments, self._checked(x))
 
@@ -229,6 +236,10 @@ class Sensitivity(Result, Tabular):
 
         Raises:
             InvalidArgument: it lies outside the range that was looked at.
+
+        >>> lines = {"go": (Segment(0.0, 1.0, Line(2.0, 4.0), {}),)}
+        >>> Sensitivity(Parameter("p", {}, True, 0.5), lines["go"], (0.0, 1.0), "act", lines).actions(0.5)
+        {'go': 4.0}
         """
         x = self._checked(x)
         return {action: _at(segments, x) for action, segments in self._actions.items()}
