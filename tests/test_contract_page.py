@@ -27,7 +27,6 @@ CAUSES = "causal and diagnostic questions come after the foundation"
 
 # How a statement starts -> why it does not work yet.
 NOT_BUILT = {
-    "net.adjustment_sets(": CAUSES,
     "net.explain(": CAUSES,
     "net.informative(": CAUSES,
     "net.sensitivity(": CAUSES,

@@ -14,7 +14,7 @@ import pytest
 
 import pgm
 from pgm import results
-from pgm.graphs import CPDAG, Comparison, Independencies, JunctionTree
+from pgm.graphs import CPDAG, AdjustmentSets, Comparison, Independencies, JunctionTree
 from pgm.inference.asking.compiled_query import CompiledQuery
 from pgm.inference.engines.interface import InterfacePlan
 from pgm.inference.engines.plan import Plan
@@ -61,6 +61,7 @@ RECEIVED = [
     *(Message, Potential, Potentials, CompiledQuery, Independencies, BundledNetworks),
     *(results.Filtered, results.Smoothed, results.Forecast, results.GaussianPath),
     TableBelief,
+    AdjustmentSets,
     *(results.SampledSeries, LinearStream, HMMStream),
     *(results.ExpectedUtility, Rule, Evaluation, ValuesOfInformation, DecisionPlan, Utility, RiskProfile),
     *(Sensitivities, Sensitivity, SensitivityMap, Strategy, Branch, Segment, Effect, Parameter),

@@ -1,5 +1,6 @@
 """Structure without probabilities: separation, moral graphs, elimination orders, cliques and their trees."""
 
+from pgm.graphs.adjustment import AdjustmentSets, adjustment_sets
 from pgm.graphs.cliques import JunctionTree, junction_tree, maximal_cliques, triangulated
 from pgm.graphs.comparison import Comparison, compare
 from pgm.graphs.dot import to_dot
@@ -19,11 +20,13 @@ from pgm.graphs.walks import Arrows
 __all__ = [
     "CPDAG",
     "ELIMINATIONS",
+    "AdjustmentSets",
     "Arrows",
     "Comparison",
     "Independencies",
     "JunctionTree",
     "active_trail",
+    "adjustment_sets",
     "compare",
     "d_separated",
     "elimination_order",

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from pgm import graphs
-from pgm.cpds import CPD, CPDStore, LinearGaussian, TableCPD, make, prepared
+from pgm.cpds import CPD, CPDStore, make, prepared
 from pgm.cpds.base import ROWS_SHOWN, printed
 from pgm.cpds.table_input import check_cells, checked_flag, frozen
 from pgm.distributions.gaussian_statistics import GaussianStatistics
 from pgm.errors import (
     IncompleteModel,
     InvalidArgument,
-    InvalidEvidence,
     InvalidStructure,
     InvalidTable,
     InvalidVariable,
@@ -25,7 +24,7 @@ from pgm.errors import (
     listed,
     shown,
 )
-from pgm.evidence import names, number_of
+from pgm.evidence import names
 from pgm.factors import Gate, ModelPart, Tables
 from pgm.frames import LongForm
 from pgm.inference.asking.questions import Questions, edit
@@ -33,9 +32,10 @@ from pgm.inference.engines import Engine
 from pgm.inference.program import Program
 from pgm.inference.program.sorting import one_by_one, sort_parts
 from pgm.printing import html_table, joined, text_table
-from pgm.variables import Continuous, Domain, State, Variable, Variables, check_name
+from pgm.variables import Continuous, Domain, Variable, Variables, check_name
 
 from . import arrows
+from .causal.what_if import WhatIf
 from .junction_tree import CliqueTree
 from .markov_network import MarkovNetwork
 from .renaming import renamed
@@ -56,7 +56,7 @@ _FIELDS = (
 )
 
 
-class BayesianNetwork(Questions):
+class BayesianNetwork(WhatIf, Questions):
     """A directed acyclic graph of variables, each with its distribution given its parents.
 
     Args:
@@ -681,48 +681,6 @@ class BayesianNetwork(Questions):
         return made
 
     __copy__ = copy
-
-    def do(self, actions: Mapping[str, State]) -> Self:
-        """Return the network after interventions: variables cut off from their parents (Pearl 2009, 3.2).
-
-        What was done is certain: the state or value that was set has probability 1, any other 0. So the
-        probability of a case is the product of the distributions of all other variables.
-
-        Args:
-            actions: {name: state}, or {name: value} for a continuous variable.
-
-        Raises:
-            UnknownVariable, UnknownState: a name or a state that does not exist.
-            InvalidEvidence: the argument is not a mapping.
-
-        >>> net = BayesianNetwork()
-        >>> net.add("rain", 0.2)
-        >>> net.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
-        >>> net.do({"wet": True}).parents("wet")
-        ()
-        """
-        if not isinstance(actions, Mapping):
-            raise InvalidEvidence(f"Interventions are a dict {{name: state}}, not {shown(actions)}.")
-        fixed: list[CPD] = []
-        for name, state in actions.items():
-            domain = self._domains[self._known(name)]
-            if domain is None:
-                raise IncompleteModel(f"{name!r} has no states yet: give it a table with `set` first.")
-            variable = Variable.of(name, domain)
-            if variable.continuous:
-                fixed.append(LinearGaussian(bias=number_of(variable, state), sd=0.0).bind(name, None, ()))
-                continue
-            values = np.zeros(variable.card)
-            values[variable.code(state)] = 1.0
-            values.flags.writeable = False
-            fixed.append(TableCPD.trusted(variable, (), values))
-        made = self.copy()
-        for cpd in fixed:
-            node = cpd.child.name
-            made._parents[node] = ()
-            made._pending.pop(node, None)
-            made._cpds[node] = cpd
-        return made
 
     def rename(self, new: Mapping[str, str]) -> Self:
         """Return the same network with some variables renamed.

@@ -8,6 +8,7 @@ from .automata import state_graph
 from .bar_grid import assignment, marginals, samples
 from .bars import distribution, max_marginals, ranked, ranked_assignments
 from .beliefs import densities, intervals, table_belief
+from .causal import adjustment
 from .decision_trees import strategy
 from .decisions import influence_diagram, risk, rule
 from .networks import junction_tree, network
@@ -19,6 +20,7 @@ from .structures import structure
 from .traces import report
 
 __all__ = [
+    "adjustment",
     "assignment",
     "densities",
     "distribution",

@@ -1,0 +1,1 @@
+"""What if we act: graphs with hidden causes, identification, effects, counterfactuals."""

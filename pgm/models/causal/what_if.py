@@ -1,0 +1,105 @@
+"""What every Bayesian network is asked about actions; the arrows are read as causes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+from pgm import graphs
+from pgm.evidence import names
+from pgm.graphs.adjustment import MOST, AdjustmentSets
+
+from . import policies
+
+if TYPE_CHECKING:
+    from pgm.cpds.cpd_store import CPDStore
+
+
+class WhatIf:
+    """The methods of a Bayesian network that take its arrows as causes."""
+
+    _parents: dict[str, tuple[str, ...]]
+    _pending: dict[str, Any]
+    _cpds: CPDStore
+
+    def do(self, actions: Mapping[str, Any]) -> Self:
+        """Return the network after interventions: variables cut off from their parents (Pearl 2009, 3.2).
+
+        What was done is certain: the state or value that was set has probability 1, any other 0. So the
+        probability of a case is the product of the distributions of all other variables. An action may also
+        be a policy: a distribution over the states, or a rule that says by what is observed what is done.
+
+        Args:
+            actions: {name: state}, or {name: value} for a continuous variable; {name: {state: probability}}
+                for one drawn at random; {name: function} where the function's arguments name what it
+                observes and it returns a state; {name: distribution}, any that `add` takes with its parents.
+
+        Raises:
+            UnknownVariable, UnknownState: a name or a state that does not exist.
+            InvalidEvidence: the argument is not a mapping.
+            InvalidTable: probabilities that do not add up to one, or a rule that returns no state.
+            InvalidStructure: a rule that observes what the action influences.
+
+        >>> import pgm
+        >>> net = pgm.BayesianNetwork()
+        >>> net.add("rain", 0.2)
+        >>> net.add("umbrella", {True: 0.7, False: 0.1}, parents=["rain"])
+        >>> net.add("wet", {(True, False): 0.9, ...: 0.0}, parents=["rain", "umbrella"])
+        >>> net.do({"umbrella": True}).parents("umbrella")
+        ()
+        >>> always, if_it_rains = net.do({"umbrella": True}), net.do({"umbrella": lambda rain: rain})
+        >>> round(net.query("wet")[True], 6), if_it_rains.query("wet")[True], if_it_rains.parents("umbrella")
+        (0.054, 0.0, ('rain',))
+        """
+        made: Self = self.copy()  # type: ignore[attr-defined]
+        for node, cpd in policies.act(self, actions).items():  # type: ignore[arg-type]
+            made._parents[node] = cpd.parents
+            made._pending.pop(node, None)
+            made._cpds[node] = cpd
+        return made
+
+    def adjustment_sets(
+        self,
+        x: str | Iterable[str],
+        y: str | Iterable[str],
+        *,
+        hidden: str | Iterable[str] = (),
+        costs: Mapping[str, float] | None = None,
+        limit: int = MOST,
+    ) -> AdjustmentSets:
+        """Return all minimal sets of variables to adjust for when data are to tell what `x` does to `y`.
+
+        Given such a set z, P(y | do(x)) is the sum of P(y | x, z) P(z) over z. They are those of the
+        adjustment criterion, which is complete (Shpitser, VanderWeele & Robins 2010): any other set fails for
+        some tables of the same graph, and so does every part of a minimal one. `.optimal` is the set with
+        which estimates vary least.
+
+        Args:
+            x: what is acted on: a node, or several.
+            y: what it may influence.
+            hidden: nodes that nobody observes, which are in no set.
+            costs: what it costs to observe each node, 1 for those left out: the cheapest set comes first.
+            limit: how many sets are listed at most; of more, the first is still the best of all.
+
+        Raises:
+            UnknownVariable: a name that the network does not have.
+            InvalidArgument: both ends have a node in common, or one of them is hidden; a negative cost.
+
+        >>> import pgm
+        >>> net = pgm.BayesianNetwork(edges="cloudy -> sprinkler -> wet <- rain <- cloudy")
+        >>> net.adjustment_sets("sprinkler", "wet")
+        adjust for  size
+        cloudy      1
+        rain        1
+        least variance: rain
+        >>> net.adjustment_sets("sprinkler", "wet") == [{"cloudy"}, {"rain"}]
+        True
+        """
+        return graphs.adjustment_sets(
+            graphs.Arrows.of(self._parents),
+            names(x, least=1),
+            names(y, least=1),
+            hidden=names(hidden),
+            costs=costs,
+            limit=limit,
+        )
