@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from pgm.io.bundled import list_networks, load_network
     from pgm.learning import independence, scores, searches
     from pgm.learning.discretization import discretize
+    from pgm.models.classifiers.naive_bayes import NaiveBayes
     from pgm.models.decision import ExponentialUtility, InfluenceDiagram, Policy, loss_diagram
     from pgm.models.dynamic import HMM, Banded, LeftToRight, LinearDynamicalSystem, MarkovChain, components
     from pgm.models.dynamic import filters as filters
@@ -179,6 +180,7 @@ __all__ = [
     "MealyHMM",
     "MixtureCPD",
     "Multinomial",
+    "NaiveBayes",
     "NoSupportFound",
     "NoisyAnd",
     "NoisyMax",
@@ -268,6 +270,7 @@ guard_constructors(
 )
 
 _LAZY = {
+    "NaiveBayes": "pgm.models.classifiers.naive_bayes",
     "discretize": "pgm.learning.discretization",
     "DynamicBayesianNetwork": "pgm.models.dynamic.dynamic_bayesian_network",
     "ExponentialUtility": "pgm.models.decision",

@@ -20,6 +20,7 @@ from pgm.inference.engines.interface import InterfacePlan
 from pgm.inference.engines.plan import Plan
 from pgm.io.bundled import BundledNetworks
 from pgm.models.beliefs import TableBelief
+from pgm.models.classifiers.decisions import Decisions
 from pgm.models.decision.evaluation import Evaluation
 from pgm.models.decision.information import ValuesOfInformation
 from pgm.models.decision.parameters import Parameter
@@ -62,6 +63,7 @@ RECEIVED = [
     *(results.Filtered, results.Smoothed, results.Forecast, results.GaussianPath),
     TableBelief,
     AdjustmentSets,
+    Decisions,
     *(results.SampledSeries, LinearStream, HMMStream),
     *(results.ExpectedUtility, Rule, Evaluation, ValuesOfInformation, DecisionPlan, Utility, RiskProfile),
     *(Sensitivities, Sensitivity, SensitivityMap, Strategy, Branch, Segment, Effect, Parameter),
@@ -107,7 +109,7 @@ MACHINERY = {
         for name in "n_free is_value read log_rows gathered draw filled collapsed expected_log pseudo "
         "first_guess with_parameters at".split()
     ),
-    *("PseudoCounts.pseudo", "Conjugate.takes", "Conjugate.fitted", "Conjugate.log_prior"),
+    *("PseudoCounts.pseudo", "Conjugate.takes", "Conjugate.fitted", "Conjugate.log_prior", "Decisions.of"),
     *(
         f"{cls}.{name}"
         for cls in ("Codebook", "ClassifierEmission")

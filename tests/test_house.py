@@ -146,6 +146,8 @@ def test_loops_are_plain_functions(path: Path) -> None:
 
 # What the answers of each file of loops are checked against, that shares no code with them.
 ORACLES = {
+    "pgm/frames": ("tests/models/test_naive_bayes.py", "from sklearn import naive_bayes"),
+    "pgm/models/classifiers": ("tests/models/test_naive_bayes.py", "from sklearn import naive_bayes"),
     "pgm/distributions": ("tests/distributions/test_normal.py", "from scipy import stats"),
     "pgm/graphs": ("tests/graphs/test_triangulation.py", "tests.graphs import twins"),
     "pgm/graphs/walks": ("tests/graphs/test_separation.py", "nx.is_d_separator"),
@@ -206,6 +208,8 @@ LONG = {
     "pgm/inference/engines/gaussian/quadrature.py": "one engine: grids, their error, and both ways",
     "pgm/io/hugin.py": "one format, read and written",
     "pgm/models/bayesian_network.py": "the face of one model: half of it is help",
+    "pgm/models/classifiers/naive_bayes.py": "one classifier: columns of each kind, learned and printed",
+    "pgm/models/classifiers/row_classifier.py": "the face of every classifier: half of it is help",
     "pgm/models/decision/influence_diagram.py": "the face of one model: half of it is help",
     "pgm/models/dynamic/dynamic_bayesian_network.py": "the face of one model: half of it is help",
     "pgm/models/dynamic/linear_dynamical_system.py": "the face of one model: half of it is help",

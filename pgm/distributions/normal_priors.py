@@ -39,8 +39,10 @@ def _moments(data: Any, dim: int | None) -> tuple[float, np.ndarray, np.ndarray]
     return float(len(rows)), mean, (rows - mean).T @ (rows - mean)
 
 
-class Normal(Printed):
+class Normal(Printed, Conjugate):
     """A normal belief about the mean of normal data whose standard deviation is known.
+
+    As `prior=` it goes with continuous nodes that have no continuous parents.
 
     Args:
         mean: the mean that is expected.
@@ -126,6 +128,29 @@ class Normal(Printed):
         squares = float(scatter[0, 0]) / self.noise**2 + n * float(mean[0]) ** 2 / self.noise**2
         squares += self.mean**2 / self.sd**2 - after.mean**2 / after.sd**2
         return -n * (math.log(self.noise) + 0.5 * _LOG_2PI) + math.log(after.sd / self.sd) - 0.5 * squares
+
+    # --- as the prior of a node ---
+
+    def takes(self, cpd: Any) -> bool:
+        """Whether a density has no continuous parents."""
+        return bool(cpd.continuous and not any(v.continuous for v in cpd.given))
+
+    def rows_of(self, statistics: GaussianStatistics) -> list[Normal]:
+        """The posterior of each row of a density."""
+        s = statistics
+        each = [slice(i, i + 1) for i in range(s.weight.size)]
+        return [self.posterior(GaussianStatistics(s.weight[i], s.mean[i], s.scatter[i])) for i in each]
+
+    def fitted(self, cpd: Any, statistics: Any, mode: bool) -> Any:
+        """Return the density at the posterior's mean, which is its mode; the spread is the noise."""
+        mean = np.array([[row.mean] for row in self.rows_of(statistics)])
+        n = len(mean)
+        return cpd.fitted(GaussianStatistics(np.ones(n), mean, np.full((n, 1, 1), self.noise**2)))
+
+    def log_prior(self, cpd: Any) -> float:
+        """Return the log density of the means of all rows."""
+        off = (np.ravel(cpd.bias) - self.mean) / self.sd
+        return float(-0.5 * (off**2).sum())
 
     def __repr__(self) -> str:
         return f"Normal({self.mean:.12g}, sd={self.sd:.12g}, noise={self.noise:.12g})"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pgm.errors import InvalidFrame, InvalidVariable, shown
-from pgm.frames.reading import Column, _read
+from pgm.frames.reading import _NARROW, Column, _read
 from pgm.variables import REAL, Domain, as_domain, is_missing
 
 if TYPE_CHECKING:
@@ -68,10 +68,23 @@ def domain_of(name: str, column: Column) -> Domain:
         if kind == "b":
             _refuse_empty(name, column.size == 0)
             return as_domain([False, True])
-        if kind in "iuU":
+        if kind in "iu":
+            return _sorted(name, _distinct(column))
+        if kind == "U":
             return _sorted(name, np.unique(column).tolist())
         column = (column.astype("datetime64[us]") if kind == "M" else column).tolist()
     return _of_values(name, list(column))
+
+
+def _distinct(column: np.ndarray) -> list[int]:
+    """The whole numbers of a column; by a table, not by sorting, where they lie close together."""
+    if column.size == 0 or column.dtype == np.uint64:
+        return [int(value) for value in np.unique(column)]
+    low, high = int(column.min()), int(column.max())
+    if high - low >= _NARROW:
+        return [int(value) for value in np.unique(column)]
+    there = np.bincount(column.astype(np.int64) - low)
+    return (np.flatnonzero(there) + low).tolist()
 
 
 def _of_values(name: str, column: list[Any]) -> Domain:

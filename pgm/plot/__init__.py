@@ -10,6 +10,7 @@ from .bars import distribution, max_marginals, ranked, ranked_assignments
 from .beliefs import densities, intervals, table_belief
 from .causal import adjustment
 from .decision_trees import strategy
+from .classes import decision_regions, expected_losses
 from .decisions import influence_diagram, risk, rule
 from .networks import junction_tree, network
 from .paths import gaussian_path, states_over_time
@@ -22,8 +23,10 @@ from .traces import report
 __all__ = [
     "adjustment",
     "assignment",
+    "decision_regions",
     "densities",
     "distribution",
+    "expected_losses",
     "fit",
     "gaussian_path",
     "influence_diagram",

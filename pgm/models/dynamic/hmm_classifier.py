@@ -8,10 +8,18 @@ from typing import Any, Self
 import numpy as np
 
 from pgm.calls import guard_constructors, guard_methods
-from pgm.errors import ImpossibleEvidence, IncompleteModel, InvalidArgument, listed, shown
+from pgm.errors import InvalidArgument, listed, shown
 from pgm.frames import Sequences
 from pgm.inference.engines import chain as engine
-from pgm.printing import Tabular, label
+from pgm.models.classifiers.conventions import (
+    Estimator,
+    at_least_two,
+    class_prior_of,
+    classes_of,
+    labels_of,
+    posterior,
+)
+from pgm.printing import label
 from pgm.randomness import generator
 from pgm.results import FitReport
 from pgm.runtime.clock import start_clock
@@ -21,10 +29,8 @@ from .hmm import HMM
 from .hmm_learning import METHODS
 from .numbers import weights_of
 
-_OPTIONS = ("model", "class_prior", "method", "prior", "starts", "max_iter", "tol", "seed")
 
-
-class HMMClassifier(Tabular):
+class HMMClassifier(Estimator):
     """A classifier of sequences in scikit-learn's conventions: a hidden Markov model for each class.
 
     P(class | sequence) is P(sequence | class) P(class), divided by their sum over the classes.
@@ -51,7 +57,6 @@ class HMMClassifier(Tabular):
     (['fair'], [[0.8, 0.2]])
     """
 
-    _estimator_type = "classifier"
     classes_: np.ndarray
     models_: dict[Any, HMM]
     class_prior_: np.ndarray
@@ -72,51 +77,6 @@ class HMMClassifier(Tabular):
     ) -> None:
         self.model, self.class_prior, self.method, self.prior = model, class_prior, method, prior
         self.starts, self.max_iter, self.tol, self.seed = starts, max_iter, tol, seed
-
-    # --- as scikit-learn wants it ---
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The options, by name.
-
-        Args:
-            deep: no option has options of its own.
-
-        Raises:
-            Nothing.
-
-        >>> import pgm
-        >>> HMMClassifier(max_iter=7).get_params()["max_iter"]
-        7
-        """
-        return {name: getattr(self, name) for name in _OPTIONS}
-
-    def set_params(self, **params: Any) -> Self:
-        """Change options.
-
-        Args:
-            params: options by name.
-
-        Raises:
-            InvalidArgument: there is no such option.
-
-        >>> HMMClassifier().set_params(max_iter=7).max_iter
-        7
-        """
-        for name, value in params.items():
-            if name not in _OPTIONS:
-                raise InvalidArgument(f"There is no option {shown(name)}; there are {listed(_OPTIONS)}.")
-            setattr(self, name, value)
-        return self
-
-    def __sklearn_tags__(self) -> Any:
-        """What scikit-learn asks before it validates: a classifier that needs classes."""
-        from sklearn.utils import ClassifierTags, Tags, TargetTags
-
-        return Tags(
-            estimator_type="classifier",
-            target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags(),
-        )
 
     # --- learning ---
 
@@ -154,15 +114,11 @@ class HMMClassifier(Tabular):
             )
         first = next(iter(templates))
         read = first._read(X, lengths, sequence)
-        labels = _labels(y, len(read))
         weight = weights_of(sample_weight, len(read))
-        classes, codes = np.unique(labels, return_inverse=True)
-        if len(classes) < 2:
-            raise InvalidArgument(
-                f"There is one class only, {shown(classes.tolist()[0])}: nothing to tell apart."
-            )
+        classes, codes = classes_of(labels_of(y, len(read), "sequences"))
+        at_least_two(classes)
         begin = self._models(classes.tolist())
-        shares = _class_prior(self.class_prior, classes.tolist(), np.bincount(codes, weight, len(classes)))
+        shares = class_prior_of(self.class_prior, classes.tolist(), np.bincount(codes, weight, len(classes)))
         random = generator(self.seed)
         made, own = {}, "em" if self.method == "conditional" else self.method
         for code, (name, model) in enumerate(begin.items()):
@@ -175,7 +131,7 @@ class HMMClassifier(Tabular):
             )  # fmt: skip
         if self.method == "conditional":
             self.conditional_report_ = hmm_conditional.fit(
-                list(made.values()), read, codes.reshape(-1), weight, shares, self.max_iter, self.tol
+                list(made.values()), read, codes, weight, shares, self.max_iter, self.tol
             )
         self.classes_, self.models_, self.class_prior_ = classes, made, shares
         self.fit_reports_ = {name: model.fit_report for name, model in made.items()}
@@ -215,7 +171,7 @@ class HMMClassifier(Tabular):
         made = cls(dict(models), class_prior=class_prior)
         made.classes_ = np.array(sorted(models))
         made.models_ = {name: models[name].copy() for name in made.classes_.tolist()}
-        made.class_prior_ = _class_prior(class_prior, made.classes_.tolist(), np.ones(len(models)))
+        made.class_prior_ = class_prior_of(class_prior, made.classes_.tolist(), np.ones(len(models)))
         made.fit_reports_ = {name: model.fit_report for name, model in made.models_.items()}
         return made
 
@@ -241,17 +197,13 @@ class HMMClassifier(Tabular):
         [[-1.444563, -0.26899]]
         """
         if not hasattr(self, "models_"):
-            raise IncompleteModel("The classifier has no models yet: fit it to sequences.")
+            raise self._missing_fit("fit it to sequences")
         models = list(self.models_.values())
         read = models[0]._read(X, lengths, sequence)
         logs = np.column_stack([log_likelihoods(model, read) for model in models])
         with np.errstate(divide="ignore"):
             logs += np.log(self.class_prior_)
-        most = logs.max(axis=1, keepdims=True)
-        if (most == -np.inf).any():
-            which = int((most[:, 0] == -np.inf).argmax())
-            raise ImpossibleEvidence(f"{read.title(which)} is impossible in each class.")
-        return np.asarray(logs - (most + np.log(np.exp(logs - most).sum(axis=1, keepdims=True))))
+        return posterior(logs, read.title, log=True)
 
     def predict_proba(self, X: Any, *, lengths: Any = None, sequence: Any = None) -> np.ndarray:
         """P(class | sequence), a row for each sequence, a column for each of `classes_`.
@@ -319,7 +271,7 @@ class HMMClassifier(Tabular):
         0.5
         """
         found = self.predict(X, lengths=lengths, sequence=sequence)
-        right = found == _labels(y, len(found))
+        right = found == labels_of(y, len(found), "sequences")
         return float(np.average(right, weights=weights_of(sample_weight, len(found))))
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
@@ -346,32 +298,6 @@ def log_likelihoods(model: HMM, read: Sequences) -> np.ndarray:
             except engine.ImpossibleStep:
                 continue
         return found
-
-
-def _labels(y: Any, count: int) -> np.ndarray:
-    found = np.asarray(y)
-    if found.shape != (count,):
-        raise InvalidArgument(f"y has a class for each of {count:,} sequences, not {shown(y)}.")
-    return found
-
-
-def _class_prior(given: Any, classes: list[Any], counts: np.ndarray) -> np.ndarray:
-    if given is None:
-        return np.asarray(counts / counts.sum())
-    if isinstance(given, str) and given == "uniform":
-        return np.full(len(classes), 1.0 / len(classes))
-    if isinstance(given, Mapping):
-        given = [given.get(name, np.nan) for name in classes]
-    try:
-        found = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        found = np.array(np.nan)
-    if found.shape != (len(classes),) or not (found >= 0.0).all() or abs(found.sum() - 1.0) > 1e-6:
-        raise InvalidArgument(
-            f'class_prior= is "uniform", or has a probability for each of {listed(classes)}, which '
-            f"sum to one; not {shown(given)}."
-        )
-    return np.asarray(found / found.sum())
 
 
 def some_sequences(read: Sequences, which: np.ndarray) -> Sequences:

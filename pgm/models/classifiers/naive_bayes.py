@@ -1,0 +1,427 @@
+"""Naive Bayes: columns that are independent given the class, of any kinds, with gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from pgm.cpds import CPD, LinearGaussian, TableCPD
+from pgm.distributions import priors
+from pgm.distributions.pseudo_counts import Laplace, times
+from pgm.errors import (
+    InvalidArgument,
+    InvalidFrame,
+    InvalidStructure,
+    UnknownVariable,
+    listed,
+    nearest,
+    shown,
+)
+from pgm.frames import weights_of
+from pgm.frames.matrices import Features, features
+from pgm.frames.undeclared import Observations
+from pgm.learning.counts import Counts
+from pgm.learning.parameters import Rule, rules
+from pgm.models import BayesianNetwork
+from pgm.printing import joined, label
+from pgm.runtime.clock import start_clock
+from pgm.variables import Variable
+
+from .column_terms import Terms, moments, normal, refuse_negative, spread, with_moments
+from .conventions import class_prior_of, labels_of
+from .row_classifier import RowClassifier
+from .training import Training, classes_column
+
+if TYPE_CHECKING:
+    pass
+
+KINDS = ("auto", "categorical", "bernoulli", "gaussian", "multinomial")
+ESTIMATES = ("predictive", "mean", "mode")
+
+
+class NaiveBayes(RowClassifier):
+    """A classifier whose columns are independent, given the class; in scikit-learn's conventions.
+
+    P(class | row) is P(class) times the probability of each cell in that class, divided by the sum over the
+    classes. Columns may be of different kinds. A missing cell says nothing: it is left out of what is learned
+    and summed out of what is asked, which is exact. `to_network()` is the same as a Bayesian network.
+
+    Args:
+        columns: what the columns are: "auto", truths, text, whole numbers and categories have a table, floats
+            a normal distribution; or "categorical", "bernoulli" (False and True), "gaussian", "multinomial"
+            (counts of one draw of many, all such columns together); for all, or {column: kind}.
+        states: {column: its states, or pgm.Bins}, of columns whose states the data should not decide.
+        continuous: columns that hold numbers although they could be states, as floats that are all whole.
+        prior: a number, added to each count (Laplace's rule with 1, none with 0); "bdeu", "laplace" or "k2";
+            an object of pgm.priors; or {column: one of these}, `...` for the rest. `pgm.priors.Normal` and
+            `NormalGamma` are for columns of numbers.
+        estimate: "predictive": what is not known of the numbers is averaged over; or the "mean" or the
+            "mode" of what is believed of them.
+        class_prior: P(class): "uniform", a dict, or a list in the order of `classes_`; left out: the shares
+            of the rows.
+        var_smoothing: this part of the largest variance of a column is added to all variances that have no
+            prior of their own, as in scikit-learn's GaussianNB.
+        unknown: a value that no row of `fit` had: "raise", or "missing" takes it as a gap.
+
+    After `fit` there are `classes_`, `class_prior_`, `n_features_in_` and, of a data frame,
+    `feature_names_in_`.
+
+    >>> import pgm
+    >>> rows = {"wet": [True, True, False, None], "mm": [3.5, 2.0, 0.5, 0.25]}
+    >>> told = NaiveBayes().fit(rows, ["rain", "rain", "sun", "sun"])
+    >>> told.predict({"wet": [None, False], "mm": [4.25, None]}).tolist()
+    ['rain', 'sun']
+    """
+
+    def __init__(
+        self,
+        columns: Any = "auto",
+        *,
+        states: Any = None,
+        continuous: Any = (),
+        prior: Any = 1.0,
+        estimate: str = "predictive",
+        class_prior: Any = None,
+        var_smoothing: float = 1e-9,
+        unknown: str = "raise",
+    ) -> None:
+        self.columns, self.states, self.continuous, self.prior = columns, states, continuous, prior
+        self.estimate, self.class_prior = estimate, class_prior
+        self.var_smoothing, self.unknown = var_smoothing, unknown
+
+    # --- learning ---
+
+    def _declared(self, given: Features) -> tuple[dict[str, Any], Iterable[str]]:
+        states, declared = super()._declared(given)
+        kinds = _kinds(self.columns, given.names)
+        real = list(declared)
+        for name, kind in kinds.items():
+            if kind in ("gaussian", "multinomial"):
+                if name in states:
+                    raise InvalidArgument(
+                        f"{name!r} is {kind}, which has no states: states= and columns= contradict each "
+                        "other."
+                    )
+                real.append(name)
+            elif kind != "auto" and name in real:
+                raise InvalidArgument(
+                    f"{name!r} is {kind}, and not a number: continuous= and columns= contradict each other."
+                )
+            elif kind == "bernoulli":
+                states.setdefault(name, [False, True])
+            elif kind == "categorical" and name not in states:
+                found = _whole_states(name, given)
+                if found is not None:
+                    states[name] = found
+        return states, real
+
+    def _learn(self, data: Training) -> dict[str, Any]:
+        kinds = _kinds(self.columns, tuple(data.variables))
+        counted = [name for name, kind in kinds.items() if kind == "multinomial"]
+        return self._from(data, _statistics(data, counted), data.per_class(), counted)
+
+    def _from(
+        self, data: Training, statistics: dict[str, Any], weight: np.ndarray, counted: list[str]
+    ) -> dict[str, Any]:
+        """What is learned from these statistics."""
+        if self.estimate not in ESTIMATES:
+            raise InvalidArgument(f"estimate= is {listed(ESTIMATES)}, not {shown(self.estimate)}.")
+        floor = self.var_smoothing
+        if isinstance(floor, bool) or not isinstance(floor, int | float) or not 0.0 <= floor < np.inf:
+            raise InvalidArgument(f"var_smoothing= is a number of at least 0, not {shown(floor)}.")
+        target = data.target
+        blank = {
+            name: blank_cpd(variable, (target,))
+            for name, variable in data.variables.items()
+            if name not in counted
+        }
+        made = self._rules(blank)
+        widest = max((spread(statistics[name]) for name, cpd in blank.items() if cpd.continuous), default=0.0)
+        cpds: dict[str, CPD] = {}
+        students: dict[str, list[priors.Student]] = {}
+        for name, cpd in blank.items():
+            if not cpd.continuous:
+                cpds[name] = made[name].fitted(cpd, statistics[name])
+                continue
+            rule = made[name]
+            if rule.conjugate is not None and self.estimate == "predictive":
+                beliefs = [belief.predictive() for belief in rule.conjugate.rows_of(statistics[name])]
+                if isinstance(beliefs[0], priors.Student):
+                    students[name] = beliefs
+                else:
+                    mean = np.array([one.mean for one in beliefs])
+                    cpds[name] = with_moments(cpd, mean, np.array([one.sd for one in beliefs]) ** 2)
+                continue
+            cpds[name] = normal(name, cpd, statistics[name], rule, floor * widest, target)
+        shares = None
+        if counted:
+            alpha = self._alpha_of_counts()
+            rows = np.column_stack([statistics[name] for name in counted]) + alpha
+            total = rows.sum(axis=1, keepdims=True)
+            shares = np.divide(rows, total, out=np.full_like(rows, 1.0 / len(counted)), where=total > 0.0)
+        return {
+            "_cpds": cpds,
+            "_students": students,
+            "_counted": counted,
+            "_shares": shares,
+            "_terms": Terms.of(target.card, cpds, students, counted, shares),
+            "_statistics": statistics,
+            "_weight": weight,
+        }
+
+    def _rules(self, blank: Mapping[str, CPD]) -> dict[str, Rule]:
+        """How each column is learned."""
+        said = dict(self.prior) if isinstance(self.prior, Mapping) else {...: self.prior}
+        tables = {name for name, cpd in blank.items() if cpd.tabular}
+        for name, one in list(said.items()):
+            if isinstance(one, int | float | np.number) and not isinstance(one, bool):
+                if not 0.0 <= one < np.inf:
+                    raise InvalidArgument(f"prior= is added to each count, 0 or more, not {shown(one)}.")
+                said[name] = Laplace(float(one)) if one > 0.0 else None
+        if said.get(...) is not None and isinstance(said[...], Laplace):
+            rest = said.pop(...)
+            said |= {name: rest for name in tables if name not in said}
+        prior = said if any(one is not None for one in said.values()) else None
+        estimate = "mode" if self.estimate == "mode" else "mean"
+        if prior is None and estimate == "mode":
+            raise InvalidArgument('estimate="mode" has no effect without a prior.')
+        return rules(prior, estimate, {}, blank)
+
+    def _alpha_of_counts(self) -> float:
+        """What is added to each count of a multinomial."""
+        said = self.prior.get(..., 0.0) if isinstance(self.prior, Mapping) else self.prior
+        if isinstance(said, Laplace):
+            return said.count
+        if isinstance(said, str) and said in ("laplace", "k2"):
+            return 1.0
+        if said is None:
+            return 0.0
+        if isinstance(said, int | float | np.number) and not isinstance(said, bool):
+            return float(said)
+        raise InvalidArgument(
+            f"prior= of multinomial columns is a number that is added to each count, not {shown(said)}."
+        )
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        forget: float | None = None,
+    ) -> Self:
+        """Learn from more rows, counted with those before: the same as one `fit` to all; returns itself.
+
+        Args:
+            X: rows, as for `fit`; states of columns are those of the first call, or of `states=`.
+            y: their classes.
+            classes: all classes there are, where the first rows may not have them; only in the first call.
+            sample_weight: how much each row counts; 1 if left out.
+            forget: the share of all rows before that is forgotten: for what drifts.
+
+        Raises:
+            UnknownState: a class or a value that was not there before.
+            InvalidArgument, InvalidFrame: as for `fit`.
+
+        >>> import pgm
+        >>> told = pgm.NaiveBayes(states={"x0": [0, 1]}).partial_fit([[0]], ["a"], classes=["a", "b"])
+        >>> told.partial_fit([[1], [1]], ["b", "b"]).predict_proba([[1]]).round(6).tolist()
+        [[0.181818, 0.818182]]
+        """
+        first = not hasattr(self, "classes_")
+        if forget is not None and (
+            first or isinstance(forget, bool) or not isinstance(forget, float) or not 0.0 < forget < 1.0
+        ):
+            raise InvalidArgument(
+                "forget= is the share of what was counted before that is forgotten, between 0 and 1, not "
+                f"{shown(forget)}."
+                if not first
+                else "forget= has no effect: nothing was learned before."
+            )
+        if first:
+            data, named = self._read(X, y, sample_weight, classes)
+            found = self._learn(data)
+            vars(self).update(found, **self._about(data, named))
+            return self
+        if classes is not None and [*map(str, np.unique(classes))] != [*map(str, self.classes_.tolist())]:
+            raise InvalidArgument(
+                f"classes= are those of the first call, {listed(self.classes_.tolist())}, not "
+                f"{shown(classes)}."
+            )
+        data = self._more(X, y, sample_weight)
+        keep = 1.0 if forget is None else 1.0 - forget
+        new = _statistics(data, self._counted)
+        statistics = {name: times(self._statistics[name], keep) + one for name, one in new.items()}
+        weight = keep * self._weight + data.per_class()
+        shares = class_prior_of(self.class_prior, list(data.target.states), weight)
+        found = self._from(data, statistics, weight, self._counted)
+        vars(self).update(found, class_prior_=shares)
+        for name, x in data.values.items():
+            low, high = self._ranges[name]
+            self._ranges[name] = (min(low, float(np.nanmin(x))), max(high, float(np.nanmax(x))))
+        return self
+
+    def _more(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        """More rows of the same columns and classes."""
+        clock = start_clock()
+        _, labels, given = classes_column(features(X), y)
+        absent = [each for each in self._variables if self._named and given.named and each not in given.names]
+        if absent:
+            raise InvalidFrame(
+                f"The rows have no column {listed(absent)}, which `fit` had.{nearest(absent[0], given.names)}"
+            )
+        seen = self._seen(X)
+        weights = weights_of(sample_weight, seen.n_rows)
+        codes = np.array(
+            [self._target.code(one) for one in labels_of(labels, seen.n_rows).tolist()], np.int64
+        )
+        keep = weights > 0.0
+        return Training(
+            self._variables,
+            {each: column[keep] for each, column in seen.codes.items()},
+            {each: column[keep] for each, column in seen.values.items()},
+            self._target,
+            self.classes_,
+            codes[keep],
+            weights[keep],
+            self.class_prior_,
+            clock,
+        )
+
+    # --- questions ---
+
+    _cpds: dict[str, CPD]
+    _students: dict[str, list[priors.Student]]
+    _counted: list[str]
+    _shares: np.ndarray | None
+    _terms: Terms
+    _statistics: dict[str, Any]
+    _weight: np.ndarray
+
+    def _log_joint(self, seen: Observations) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            sums = np.tile(np.log(self.class_prior_), (seen.n_rows, 1))
+        return self._terms.add(seen, sums)
+
+    def _network(self) -> BayesianNetwork:
+        if self._counted:
+            raise InvalidStructure(
+                f"{listed(self._counted)}: counts of one multinomial are no nodes, for nothing says how many "
+                "draws there were; a network has the columns of other kinds only."
+            )
+        if self._students:
+            raise InvalidStructure(
+                f"{listed(self._students)}: Student's distribution is no local distribution of a network; "
+                'estimate="mean" takes a normal one.'
+            )
+        root = TableCPD.trusted(self._target, (), _frozen(self.class_prior_))
+        return BayesianNetwork._from_cpds("naive Bayes", [root, *self._cpds.values()])
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        if not hasattr(self, "classes_"):
+            return [self._begun()], [], "not fitted yet"
+        states = [label(state) for state in self._target.states]
+        rows = [["P(class)", "", *(f"{p:.6g}" for p in self.class_prior_.tolist())]]
+        for name in self._variables:
+            rows.append([label(name), *self._row(name)])
+        what = f"NaiveBayes of {label(self._target.name)!r}"
+        return ["column", "kind", *states], rows, f"{what}: normal columns as mean ± sd, tables as their mode"
+
+    def _row(self, name: str) -> list[str]:
+        if name in self._students:
+            return [
+                "Student",
+                *(f"{float(one.mean):.4g} ± {float(one.scale):.3g}" for one in self._students[name]),
+            ]
+        if name in self._counted:
+            assert self._shares is not None
+            return ["counts", *(f"{p:.4g}" for p in self._shares[:, self._counted.index(name)].tolist())]
+        cpd = self._cpds[name]
+        if isinstance(cpd, LinearGaussian):
+            pairs = zip(np.ravel(cpd.bias).tolist(), np.ravel(cpd.sd).tolist(), strict=True)
+            return ["normal", *(f"{m:.4g} ± {s:.3g}" for m, s in pairs)]
+        best = cpd.values.argmax(axis=1).tolist()
+        states = cpd.child.states
+        kind = f"{len(states):,} states"
+        return [kind, *(f"{label(states[b])} {row[b]:.3g}" for b, row in zip(best, cpd.values, strict=True))]
+
+
+def _statistics(data: Training, counted: list[str]) -> dict[str, Any]:
+    """Counts of states and moments of numbers, in each class."""
+    k = data.target.card
+    names = list(data.codes)
+    plain = bool((data.weights == 1.0).all())
+    counts = Counts(
+        [data.labels, *data.codes.values()],
+        [k, *(data.variables[name].card for name in names)],
+        None if plain else data.weights,
+        merge=False,
+    )
+    found: dict[str, Any] = dict(
+        zip(names, counts.tables([[0, i + 1] for i in range(len(names))], data.clock), strict=True)
+    )
+    for name, x in data.values.items():
+        if name not in counted:
+            found[name] = moments(x, data.labels, data.weights, k)
+            continue
+        if np.isnan(x).any():
+            raise InvalidFrame(
+                f"The column {shown(name)} has a gap, and it is a count of a multinomial: write 0 where "
+                "nothing "
+                "was counted."
+            )
+        refuse_negative({name: x})
+        found[name] = np.bincount(data.labels, data.weights * x, k)
+    return {name: found[name] for name in data.variables}
+
+
+def blank_cpd(variable: Variable, given: tuple[Variable, ...]) -> CPD:
+    """A distribution of the kind that a column has, without numbers of its own."""
+    if variable.continuous:
+        return LinearGaussian.standard(variable, given)
+    shape = tuple(v.card for v in (*given, variable))
+    return TableCPD.trusted(variable, given, _frozen(np.full(shape, 1.0 / variable.card)))
+
+
+def _frozen(values: np.ndarray) -> np.ndarray:
+    made = np.array(values)
+    made.flags.writeable = False
+    return made
+
+
+def _kinds(columns: Any, names: tuple[str, ...]) -> dict[str, str]:
+    """The kind of each column, as the user says."""
+    given = columns if isinstance(columns, Mapping) else {...: columns}
+    for name, kind in given.items():
+        if name is not ... and name not in names:
+            raise UnknownVariable(name, names, where="columns=")
+        if not isinstance(kind, str) or kind not in KINDS:
+            raise InvalidArgument(
+                f"columns= is {' or '.join(map(repr, KINDS))}, not {shown(kind)}.{nearest(kind, KINDS)}"
+            )
+    rest: str = given.get(..., "auto")
+    return {name: str(given.get(name, rest)) for name in names}
+
+
+def _whole_states(name: str, given: Features) -> list[int] | None:
+    """The states of a column of floats that are whole; None: it says itself what they are."""
+    column = given.frame[name] if isinstance(given.frame, Mapping) else None
+    if column is None and hasattr(given.frame, "__getitem__"):
+        column = given.frame[name]
+    try:
+        values = np.asarray(column)
+    except (TypeError, ValueError):
+        return None
+    if values.dtype.kind != "f":
+        return None
+    known = np.unique(values[~np.isnan(values)])
+    if (known != np.floor(known)).any() or not known.size:
+        raise InvalidFrame(
+            f"The column {shown(name)} is categorical, and has numbers with fractions such as "
+            f"{joined(map(str, known[known != np.floor(known)][:3].tolist()), 3)}: cut it, "
+            f"states={{{name!r}: pgm.discretize(...)}}, or let it be gaussian."
+        )
+    return [int(value) for value in known.tolist()]

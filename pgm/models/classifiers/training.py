@@ -1,0 +1,72 @@
+"""Rows to learn from: the columns, the classes, and where those stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pgm.errors import InvalidArgument, InvalidFrame, nearest, shown
+from pgm.frames import observations
+from pgm.frames.matrices import Features
+from pgm.runtime.clock import Clock
+from pgm.variables import Variable
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """Rows with their classes."""
+
+    variables: dict[str, Variable]  # of the columns
+    codes: dict[str, np.ndarray]  # -1 where missing
+    values: dict[str, np.ndarray]  # NaN where missing
+    target: Variable
+    classes: np.ndarray
+    labels: np.ndarray  # which of them each row is of
+    weights: np.ndarray  # each greater than zero
+    class_prior: np.ndarray
+    clock: Clock
+
+    def per_class(self) -> np.ndarray:
+        """How much the rows of each class weigh."""
+        return np.bincount(self.labels, self.weights, self.target.card)
+
+
+def classes_column(given: Features, y: Any) -> tuple[str, Any, Features]:
+    """What the target is called, the classes of the rows, and the rows without them."""
+    if not isinstance(y, str):
+        name = getattr(y, "name", None)
+        return (name if isinstance(name, str) and name else "class"), y, given
+    if y not in given.names:
+        raise InvalidFrame(
+            f"y={shown(y)} names a column, and the rows have none of this name.{nearest(y, given.names)}"
+        )
+    read = observations(given.frame, names=[y])
+    target = read.variables[y]
+    if target.continuous:
+        raise InvalidArgument(
+            f"Unknown label type: continuous. The column {shown(y)} has numbers with fractions, and "
+            "classes are "
+            "needed: cut it with pgm.discretize first."
+        )
+    codes = read.codes[y]
+    if (codes < 0).any():
+        row = int((codes < 0).argmax())
+        raise InvalidFrame(
+            f"The column {shown(y)} has no class in row {row:,}: each row that is learned from has one."
+        )
+    states = np.array(target.states)
+    if states.tolist() != list(target.states):
+        states = np.array(target.states, dtype=object)
+    names = tuple(name for name in given.names if name != y)
+    if not names:
+        raise InvalidFrame(f"The rows have the column {shown(y)} alone: there is nothing to tell classes by.")
+    return y, states[codes], Features(names, given.named, given.frame, None)
+
+
+def free_name(name: str, taken: tuple[str, ...]) -> str:
+    """A name for the class that no column has."""
+    while name in taken:
+        name += "_"
+    return name
