@@ -170,15 +170,19 @@ class Tabular:
 
     __slots__ = ()
 
+    def _heading(self) -> str:
+        """The line above."""
+        return ""
+
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]], str]:
         raise NotImplementedError
 
     def __repr__(self) -> str:
         """As a table."""
-        return text_table(*self._table())
+        return text_table(*self._table(), title=self._heading())
 
     def _repr_html_(self) -> str:
-        return html_table(*self._table())
+        return html_table(*self._table(), title=self._heading())
 
 
 # --- facts --------------------------------------------------------------------------------------------------

@@ -29,7 +29,6 @@ CAUSES = "causal and diagnostic questions come after the foundation"
 NOT_BUILT = {
     "net.explain(": CAUSES,
     "net.informative(": CAUSES,
-    "net.sensitivity(": CAUSES,
 }
 
 

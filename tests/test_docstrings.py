@@ -14,10 +14,14 @@ import pytest
 
 import pgm
 from pgm import results
+from pgm.cpds.own_numbers import OwnNumbers
 from pgm.graphs import CPDAG, AdjustmentSets, Comparison, Independencies, JunctionTree
 from pgm.inference.asking.compiled_query import CompiledQuery
 from pgm.inference.engines.interface import InterfacePlan
 from pgm.inference.engines.plan import Plan
+from pgm.inference.insight.curve import Curve
+from pgm.inference.insight.sensitivity import AnswerSensitivity
+from pgm.inference.insight.tuning import Change, Tuning
 from pgm.io.bundled import BundledNetworks
 from pgm.models.beliefs import TableBelief
 from pgm.models.classifiers.decisions import Decisions
@@ -62,6 +66,7 @@ RECEIVED = [
     *(Message, Potential, Potentials, CompiledQuery, Independencies, BundledNetworks),
     *(results.Filtered, results.Smoothed, results.Forecast, results.GaussianPath),
     TableBelief,
+    *(AnswerSensitivity, Curve, Tuning, Change, OwnNumbers),
     AdjustmentSets,
     Decisions,
     *(results.SampledSeries, LinearStream, HMMStream),

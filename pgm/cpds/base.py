@@ -18,6 +18,7 @@ from pgm.randomness import draw_count, generator
 from pgm.variables import Variable, states_array
 
 from .complete_rows import codes_of_frame, codes_of_row, weighted_rows
+from .own_numbers import OwnNumbers, of_rows
 from .statistics import Codes, Configurations, RowCounts, SeenAndCounted, weighted_log
 from .table_input import Array, check_cells
 
@@ -355,6 +356,34 @@ class CPD(ABC):
         [[1.0]]
         """
         return None
+
+    def own_numbers(self, statistics: Any) -> OwnNumbers | None:
+        """Return the numbers that this is written with, and the slope of a log-likelihood in each.
+
+        Where a row sums to one, the other entries change in proportion. None if it has no numbers, or if
+        these statistics say nothing of them.
+
+        Args:
+            statistics: those of the data, or expected ones: the slope is then that of log P(known).
+
+        Raises:
+            InvalidTable: it belongs to no network yet.
+
+        >>> import pgm
+        >>> lung = pgm.load_network("asia").cpd("lung")
+        >>> lung.own_numbers(np.array([[1.0, 0.0], [0.0, 0.0]])).slopes.round(6).tolist()
+        [10.0, -10.0, 0.0, 0.0]
+        """
+        if isinstance(statistics, np.ndarray):
+            statistics = self.statistics(statistics)
+        rows = self._own_rows()
+        if not isinstance(statistics, RowCounts) or not self.n_parameters:
+            return None
+        return of_rows(statistics.values, rows, self._row_texts(), self.child.states)
+
+    def _row_texts(self) -> list[str]:
+        """Return what each of `_own_rows` is called."""
+        return [f"row {i}" for i in range(len(self._own_rows()))]
 
     def fitted(self, statistics: Any, prior: Any = None) -> Self:
         """Return the same kind of distribution with the most likely parameters.

@@ -206,6 +206,9 @@ class DefaultCPD(CPD):
     def _own_rows(self) -> Array:
         return self._rows
 
+    def _row_texts(self) -> list[str]:
+        return [*(row_label(self._given, row) for row in self._codes), "..."]
+
     def _fitted(self, statistics: Any) -> Self:
         """By counting in each row, and in that of all others; one without data is uniform."""
         rows = normalised(self._checked_statistics(statistics, RowCounts).values)

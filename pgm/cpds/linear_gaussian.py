@@ -30,6 +30,7 @@ from pgm.variables import REAL, Continuous, Variable, as_float
 
 from .base import CPD, ROWS_SHOWN, as_it_is, set_fields
 from .complete_rows import codes_of_row
+from .own_numbers import OwnNumbers
 from .statistics import Codes
 from .table_input import Array, BadRow, check_cells, find_row, product, row_label
 
@@ -413,6 +414,30 @@ class LinearGaussian(CPD):
             return math.inf if not (squares[there][variance == 0.0] > 0.0).any() else -math.inf
         logs = found.weight[there] * (np.log(variance) + LOG_2PI) + squares[there] / variance
         return float(-0.5 * logs.sum())
+
+    def own_numbers(self, statistics: Any) -> OwnNumbers | None:
+        """Return weights, bias and standard deviation of each selection, with the slope in each.
+
+        >>> x = LinearGaussian(bias=0.0, sd=2.0).bind("x", None, ())
+        >>> x.own_numbers(x.statistics({"x": [2.0]})).slopes.tolist()
+        [0.5, 0.0]
+        """
+        found = self._checked_statistics(statistics, GaussianStatistics)
+        both = np.concatenate([-self._weights, np.ones((self._bias.size, 1))], axis=1)
+        off = (found.mean * both).sum(axis=1) - self._bias
+        total = found.weight * off  # of what is off the line, and its products with the causes
+        products = np.einsum("kij,kj->ki", found.scatter, both)[:, :-1] + total[:, None] * found.mean[:, :-1]
+        squares = np.einsum("ki,kij,kj->k", both, found.scatter, both) + total * off
+        with np.errstate(divide="ignore", invalid="ignore"):
+            precision = np.where(self._sd > 0.0, self._sd**-2.0, np.nan)
+            spread = squares * precision / self._sd - found.weight / self._sd
+            slopes = np.column_stack([products * precision[:, None], total * precision, spread])
+        values = np.column_stack([self._weights, self._bias, self._sd])
+        own = [*(f"weight of {name}" for name in self._causes), "bias", "sd"]
+        switches = self.given[: len(self._switches)]
+        rows = [row_label(switches, row) for row in np.ndindex(*[v.card for v in switches])]
+        names = tuple(f"{row}: {name}" if row else name for row in rows for name in own)
+        return OwnNumbers(values.ravel(), slopes.ravel(), False, names)
 
     @classmethod
     def standard(cls, child: Variable, given: tuple[Variable, ...]) -> LinearGaussian:

@@ -17,6 +17,7 @@ from pgm.variables import Variable, as_float
 
 from .base import CPD, ROWS_SHOWN, active, as_it_is, check_order, set_fields
 from .count_gate import Counted, cells, count
+from .own_numbers import OwnNumbers
 from .statistics import Codes, Configurations
 from .table_input import MAX_AXES, Array, BadRow, check_cells, find_row, is_number, number, sentence
 
@@ -211,6 +212,32 @@ class Logistic(CPD):
         for i, score in enumerate(self._scores):
             total += score[codes[:, i]]
         return softmax(total)
+
+    def own_numbers(self, statistics: Any) -> OwnNumbers | None:
+        """Return bias and weights, for each state of the child but the first, with the slope in each.
+
+        >>> import pgm
+        >>> net = pgm.BayesianNetwork()
+        >>> net.add("a", 0.5); net.add("b", pgm.Logistic({"a": 2.0}, bias=-1.0))
+        >>> net.cpd("b").own_numbers(net.expected_counts({"b": True})["b"]).slopes.round(6).tolist()
+        [0.393224, 0.196612]
+        """
+        if isinstance(statistics, np.ndarray):
+            statistics = self.statistics(statistics)
+        if not isinstance(statistics, Configurations):
+            return None
+        codes, weights = statistics.rows, statistics.weights
+        off = weights[:, np.newaxis] * (np.eye(self.child.card)[codes[:, -1]] - self.rows(codes[:, :-1]))
+        columns, values, texts = [np.ones(len(codes))], [self._bias], ["bias"]
+        for i, (v, entry) in enumerate(zip(self._given, self._weights, strict=True)):
+            columns += list(features(self.child.name, v, entry)[codes[:, i]].T)
+            values += list(entry.values()) if isinstance(entry, dict) else [entry]
+            texts += [f"{v.name}={key}" for key in entry] if isinstance(entry, dict) else [v.name]
+        slopes = np.stack(columns) @ off[:, 1:]
+        own, states = np.array(values)[:, 1:], self.child.states[1:]
+        several = len(states) > 1
+        names = tuple(f"{text}: {state}" if several else text for text in texts for state in states)
+        return OwnNumbers(own.ravel(), slopes.ravel(), False, names)
 
     def _fitted(self, statistics: Any) -> Self:
         """By Newton's method (iteratively reweighted least squares); the child's first state weighs 0."""

@@ -15,6 +15,7 @@ from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, as_it_is, set_fields
 from .em_acceleration import maximise
+from .own_numbers import OwnNumbers, of_rows, row_slopes
 from .statistics import Codes, Configurations, RowCounts, SeenAndCounted, normalised, weighted_log
 from .table_input import EXACT, TOLERANCE, Array, check_gate, child_states, is_number, plain, read
 
@@ -129,6 +130,30 @@ class MixtureCPD(CPD):
 
     def _own_rows(self) -> Array:
         return np.concatenate([w * table for w, table in zip(self._weights, self._tables, strict=True)])
+
+    def own_numbers(self, statistics: Any) -> OwnNumbers | None:
+        """Return the entries of each parent's table and then the weights, with the slope in each.
+
+        >>> import pgm
+        >>> net = pgm.BayesianNetwork()
+        >>> net.add("a", 0.5); net.add("b", 0.5)
+        >>> net.add("c", pgm.MixtureCPD({"a": {True: 0.9, False: 0.2}, "b": {True: 0.6, False: 0.5}}))
+        >>> net.cpd("c").own_numbers(net.expected_counts({"c": True})["c"]).slopes[-2:].round(6).tolist()
+        [0.0, 0.0]
+        """
+        if not isinstance(statistics, RowCounts):
+            return None
+        texts = [f"{v.name}={state}" for v in self._given for state in v.states]
+        counts, rows = statistics.values, np.concatenate(self._tables)
+        sizes = np.cumsum([len(table) for table in self._tables])[:-1]
+        decided = np.array([part.sum() for part in np.split(counts, sizes)])
+        found = of_rows(counts, rows, texts, self.child.states)
+        return OwnNumbers(
+            np.concatenate([found.values, self._weights]),
+            np.concatenate([found.slopes, row_slopes(decided, self._weights)]),
+            True,
+            (*found.names, *(f"weight of {name}" for name in self._parents)),
+        )
 
     def _fitted(self, statistics: Any) -> Self:
         """By counting who decided; where that was not seen, by EM. A zero stays a zero."""

@@ -273,6 +273,10 @@ class NoisyMax(CPD):
     def _own_rows(self) -> Array:
         return np.concatenate([*self._effects, self._leak[np.newaxis]])
 
+    def _row_texts(self) -> list[str]:
+        acts = [f"{v.name}={state}" for v in self._given for state in v.states]
+        return [*acts, "leak"]
+
     def _fitted(self, statistics: Any) -> Self:
         """By counting effects; where these were not seen, by EM. A zero stays a zero."""
         if isinstance(statistics, SeenAndCounted):

@@ -16,8 +16,9 @@ from pgm.printing import chances
 from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, as_it_is, set_fields
+from .own_numbers import OwnNumbers, of_rows
 from .statistics import Codes, normalised, summed, weighted_log
-from .table_input import MAX_AXES, Array, check_cells, checked, checked_flag, frozen, read
+from .table_input import MAX_AXES, Array, check_cells, checked, checked_flag, frozen, read, row_label
 
 
 class TableCPD(CPD):
@@ -115,6 +116,19 @@ class TableCPD(CPD):
         -1.386294
         """
         return weighted_log(np.asarray(statistics), self._values)
+
+    def own_numbers(self, statistics: Any) -> OwnNumbers | None:
+        """Return all entries, and the slope of a log-likelihood in each, the rest of its row in proportion.
+
+        >>> wet = Variable("wet", [False, True])
+        >>> TableCPD(wet, [], 0.25).own_numbers(np.array([1.0, 1.0])).slopes.round(6).tolist()
+        [-2.666667, 2.666667]
+        """
+        configurations = np.ndindex(*[v.card for v in self._given])
+        texts = [row_label(self._given, row) for row in configurations]
+        shape = (-1, self.child.card)
+        counts, rows = np.asarray(statistics).reshape(shape), np.asarray(self.values).reshape(shape)
+        return of_rows(counts, rows, texts, self.child.states)
 
     def _fitted(self, statistics: Any) -> Self:
         """By counting; a row without data is uniform."""

@@ -263,6 +263,16 @@ class TreeCPD(CPD):
     def _own_rows(self) -> Array:
         return self._rows
 
+    def _row_texts(self) -> list[str]:
+        texts = [""] * len(self._rows)
+        for leaf, context in self._contexts():
+            parts = []
+            for i, codes in sorted(context.items()):
+                states = [str(self.given[i].states[code]) for code in sorted(codes)]
+                parts.append(f"{self._parents[i]}={' or '.join(states)}")
+            texts[leaf] = ", ".join(parts) or "always"
+        return texts
+
     def _fitted(self, statistics: Any) -> Self:
         """By counting in each leaf; one without data is uniform."""
         rows = normalised(self._checked_statistics(statistics, RowCounts).values)

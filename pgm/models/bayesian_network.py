@@ -27,7 +27,7 @@ from pgm.errors import (
 from pgm.evidence import names
 from pgm.factors import Gate, ModelPart, Tables
 from pgm.frames import LongForm
-from pgm.inference.asking.questions import Questions, edit
+from pgm.inference.asking.questions import edit
 from pgm.inference.engines import Engine
 from pgm.inference.program import Program
 from pgm.inference.program.sorting import one_by_one, sort_parts
@@ -39,6 +39,7 @@ from .causal.what_if import WhatIf
 from .junction_tree import CliqueTree
 from .markov_network import MarkovNetwork
 from .renaming import renamed
+from .understanding import Understanding
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -56,7 +57,7 @@ _FIELDS = (
 )
 
 
-class BayesianNetwork(WhatIf, Questions):
+class BayesianNetwork(WhatIf, Understanding):
     """A directed acyclic graph of variables, each with its distribution given its parents.
 
     Args:

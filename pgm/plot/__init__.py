@@ -4,6 +4,7 @@ Every function takes `ax=` and returns the Axes. Without `ax` it makes a figure 
 needs, on a canvas that needs no screen; in a notebook the returned axes show themselves.
 """
 
+from .answers import answer_curves, answer_tornado
 from .automata import state_graph
 from .bar_grid import assignment, marginals, samples
 from .bars import distribution, max_marginals, ranked, ranked_assignments
@@ -22,6 +23,8 @@ from .traces import report
 
 __all__ = [
     "adjustment",
+    "answer_curves",
+    "answer_tornado",
     "assignment",
     "decision_regions",
     "densities",

@@ -105,6 +105,16 @@ class Program:
         sizes[np.diff(p.scope_at) == 0] = 1
         return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
+    def entries(self) -> tuple[np.ndarray, np.ndarray]:
+        """The entries of each table in turn as at `entries_at`: values, and powers of two to multiply by."""
+        p, begins = self.arrays, self.entries_at
+        sizes = np.diff(begins)
+        places = np.arange(begins[-1]) + np.repeat(p.table_at - begins[:-1], sizes)
+        powers = np.repeat(p.exponent, sizes)
+        if self.wide_exponents is not None:
+            powers = powers + self.wide_exponents[places]
+        return self.values[places], powers
+
     @cached_property
     def loose(self) -> tuple[np.ndarray, np.ndarray]:
         """The factors that pruning would drop if nothing were needed: in its order, and as a mask."""

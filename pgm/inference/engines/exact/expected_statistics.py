@@ -57,16 +57,13 @@ def derivatives(at: Posterior, *, zeros: bool) -> dict[int, np.ndarray]:
     have no share: with `zeros` they take a sweep of their own, over the states that they rule out too, in
     wide numbers; else they are NaN.
     """
-    program, p = at.program, at.program.arrays
-    if zeros and p.has_zero.any():
+    program = at.program
+    if zeros and program.arrays.has_zero.any():
         return _with_zeros(at)
     begins = program.entries_at
-    places = np.arange(begins[-1]) + np.repeat(p.table_at - begins[:-1], np.diff(begins))
-    powers = np.repeat(p.exponent, np.diff(begins))
-    if program.wide_exponents is not None:
-        powers = powers + program.wide_exponents[places]
+    values, powers = program.entries()
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # 0 / 0 is NaN
-        found = flat_counts(at) / program.values[places]
+        found = flat_counts(at) / values
         if powers.any():
             found = np.ldexp(found, np.clip(-powers, -3000, 3000).astype(np.int32))
     return {f: found[begin:end] for f, (begin, end) in enumerate(itertools.pairwise(begins.tolist()))}

@@ -1,0 +1,107 @@
+"""An answer as a function of one number of a network."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pgm.errors import InvalidArgument, shown
+from pgm.printing import number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_ROUNDING = 1e-12  # by which a solution may lie outside of 0 .. 1
+_IMPOSSIBLE = 1e-10  # of P(given), relative to what it is: rounding
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """An answer as a function of one number: exactly a ratio of two linear functions of it.
+
+    `curve(0.3)` is the answer if the number were 0.3 and the other entries of its row changed in
+    proportion. `range` is where the most probable state of the target stays what it is.
+    """
+
+    node: str
+    key: Any  # the states of the parents and the child; of numbers that are no table entries their name
+    text: str
+    value: float  # as it is
+    answer: float  # as it is
+    derivative: float
+    down: float  # of log P(given); NaN where the answer is no such function
+    range: tuple[float, float] | None  # None: the target has more than two states, and that was not asked for
+
+    def __call__(self, value: float) -> float:
+        """The answer if the number had this value."""
+        if math.isnan(self.down):
+            raise self._nonlinear()
+        if not 0.0 <= value <= 1.0:
+            raise InvalidArgument(f"{self.text} is a probability, from 0 to 1, not {shown(value)}.")
+        change = value - self.value
+        up = self.derivative + self.answer * self.down
+        if not possible_at(self, value):
+            raise InvalidArgument(f"With {self.text} at {value:g} what is given would be impossible.")
+        return min(
+            max((self.answer + up * change) / (1.0 + self.down * change), 0.0), 1.0
+        )  # beyond is rounding
+
+    def solve(self, answer: float) -> float | None:
+        """Return the value at which the answer is this; None: there is none from 0 to 1.
+
+        Args:
+            answer: a probability.
+
+        Raises:
+            InvalidArgument: the answer is no ratio of linear functions of this number.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> curve = net.sensitivity("lung", {"xray": "yes"}, state="yes").curve("smoke", "yes")
+        >>> round(curve(curve.solve(0.6)), 9)
+        0.6
+        """
+        if math.isnan(self.down):
+            raise self._nonlinear()
+        below = self.derivative + (self.answer - answer) * self.down
+        if not below:
+            return None
+        value = self.value + (answer - self.answer) / below
+        nearest_end = min(max(value, 0.0), 1.0)
+        inside = abs(value - nearest_end) <= _ROUNDING
+        return nearest_end if inside and possible_at(self, nearest_end) else None
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw the answer over the number, the present values marked; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches.
+            title: what stands above.
+        """
+        from pgm import plot
+
+        return plot.answer_curves([self], "", ax, figsize=figsize, title=title)
+
+    def _nonlinear(self) -> InvalidArgument:
+        return InvalidArgument(
+            f"{self.text}: the answer is no ratio of linear functions of this number, and only its "
+            "derivative is known. Set the number and ask again."
+        )
+
+
+def possible_at(curve: Curve, value: float) -> bool:
+    """Whether the answer is known to be a function of the number, and what is given is possible there."""
+    return not math.isnan(curve.down) and 1.0 + curve.down * (value - curve.value) > _IMPOSSIBLE
+
+
+def at_end(curve: Curve, value: float) -> str:
+    """The answer for a table."""
+    return number(curve(value)) if possible_at(curve, value) else "impossible"

@@ -1,0 +1,327 @@
+"""How an answer depends on the numbers of a network: derivatives, sensitivity functions, safe ranges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pgm.cpds import CPD
+from pgm.errors import InvalidArgument, UnknownVariable, listed, shown
+from pgm.inference.asking.questions import Questions
+from pgm.inference.insight.aims import Aim, Given, aim
+from pgm.inference.insight.curve import Curve, at_end
+from pgm.inference.insight.slopes import Node, Numbers
+from pgm.printing import ROWS, Tabular, label, number
+from pgm.results.base import Result, pandas, put
+from pgm.results.report import Report
+from pgm.runtime.clock import start_clock
+from pgm.variables import State
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+class AnswerSensitivity(Result, Tabular):
+    """The derivative of one probability of an answer in each number of a network, largest first.
+
+    A change of an entry changes the others of its row in proportion. `s["wet"]` has the shape of the table;
+    `s.curve("wet", (True, False, True))` is the answer as a function of one entry, by the states of the
+    parents and of the child. `s.left_out` counts numbers that are 0 or 1, which no proportion keeps; with
+    `zeros=True` they take part.
+
+    >>> import pgm
+    >>> net = pgm.BayesianNetwork()
+    >>> net.add("rain", 0.3); net.add("wet", {True: 0.9, False: 0.2}, parents=["rain"])
+    >>> net.sensitivity("rain", {"wet": True})
+    P(rain=True | wet=True) = 0.658537
+    number                 value     derivative  answer at 0 .. 1
+    wet=True | rain=False  0.200000  -1.124331   1.000000 .. 0.278351
+    rain=True              0.300000  1.070791    0.000000 .. 1.000000
+    wet=True | rain=True   0.900000  0.249851    0.000000 .. 0.681818
+    """
+
+    __slots__ = ("_down", "_live", "_nodes", "_others", "_slopes", "_values", "aim", "report")
+    report: Report
+    aim: Aim
+    _nodes: tuple[Node, ...]
+    _values: np.ndarray
+    _slopes: np.ndarray  # of the answer
+    _down: np.ndarray  # of log P(given); NaN where P(given) is not linear in the number
+    _others: np.ndarray | None  # (numbers, states): the slopes of P(each state, given) / P(given)
+    _live: np.ndarray  # the numbers to show, largest derivative first
+
+    def __init__(
+        self,
+        aim: Aim,
+        nodes: tuple[Node, ...],
+        values: np.ndarray,
+        slopes: np.ndarray,
+        down: np.ndarray,
+        others: np.ndarray | None,
+        live: np.ndarray,
+        report: Report,
+    ) -> None:
+        """Take what `sensitivity` found."""
+        put(self, "aim", aim)
+        put(self, "_nodes", nodes)
+        put(self, "_values", values)
+        put(self, "_slopes", slopes)
+        put(self, "_down", down)
+        put(self, "_others", others)
+        put(self, "_live", live)
+        put(self, "report", report)
+
+    def _parts(self) -> tuple[object, ...]:
+        return (
+            *(self.aim, self._nodes, self._values, self._slopes, self._down),
+            *(self._others, self._live, self.report),
+        )
+
+    @property
+    def target(self) -> str:
+        """The name of the target."""
+        return self.aim.name
+
+    @property
+    def state(self) -> State:
+        """The state whose probability is derived."""
+        return self.aim.state
+
+    @property
+    def probability(self) -> float:
+        """That probability as it is."""
+        return self.aim.probability
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The nodes whose numbers matter to this answer."""
+        return tuple([node.name for node in self._nodes])
+
+    @property
+    def left_out(self) -> int:
+        """How many numbers have no derivative: they are 0 or 1, and `zeros=True` was not asked for."""
+        return int(np.isnan(self._slopes).sum())
+
+    def __len__(self) -> int:
+        """How many numbers have a derivative."""
+        return int(self._slopes.size) - self.left_out
+
+    def __iter__(self) -> Iterator[Curve]:
+        """The curves, the largest derivative first; of a row of two states only the second."""
+        return map(self._curve, self._live.tolist())
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """The derivatives in the numbers of a node, in the shape of its table; NaN where there is none."""
+        node = self._node(name)
+        found = self._slopes[node.begin : node.end].reshape(node.shape)
+        found.setflags(write=False)
+        return found
+
+    def curve(self, name: str, key: Any) -> Curve:
+        """Return the answer as a function of one number.
+
+        Args:
+            name: a node that matters.
+            key: the states of the parents and of the child, in the order of the table, or {name: state}; the
+                state alone if there are no parents; of a gate or density the name of the number, as printed.
+
+        Raises:
+            UnknownVariable: a node that is none of the network's, or does not matter.
+            InvalidArgument: no number is called so, or the answer is no ratio of linear functions of it.
+
+        >>> import pgm
+        >>> net = pgm.BayesianNetwork()
+        >>> net.add("rain", 0.3); net.add("wet", {True: 0.9, False: 0.2}, parents=["rain"])
+        >>> curve = net.sensitivity("rain", {"wet": True}).curve("wet", (False, True))
+        >>> round(curve(0.1), 6), round(curve.range[1], 6)
+        (0.794118, 0.385714)
+        """
+        node = self._node(name)
+        at = node.begin + _index(node, key)
+        if math.isnan(self._slopes[at]):
+            raise InvalidArgument(
+                f"{_text(node, at - node.begin)}: this number is {self._values[at]:g}, and the "
+                "others cannot change in proportion. sensitivity(..., zeros=True) takes such numbers too."
+            )
+        return self._curve(at)
+
+    def _node(self, name: str) -> Node:
+        for node in self._nodes:
+            if node.name == name:
+                return node
+        raise UnknownVariable(name, self.nodes, where="The numbers that matter to this answer")
+
+    def _owner(self, at: int) -> Node:
+        return self._nodes[int(np.searchsorted([node.end for node in self._nodes], at, side="right"))]
+
+    def _curve(self, at: int) -> Curve:
+        node, p, value = self._owner(at), self.probability, float(self._values[at])
+        down, slope = float(self._down[at]), float(self._slopes[at])
+        index = at - node.begin
+        span = None
+        if self._others is not None and not math.isnan(down):
+            span = _range(self.aim.answer.values, self._others[at], down, value)
+        return Curve(node.name, node.key(index), _text(node, index), value, p, slope, down, span)
+
+    def to_dict(self) -> dict[str, np.ndarray]:
+        """{node: the derivatives in its numbers, in the shape of its table}."""
+        return {node.name: self[node.name] for node in self._nodes}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A frame with a row for each of these numbers: node, number, value, derivative."""
+        curves = list(self)
+        frame: pd.DataFrame = pandas().DataFrame(
+            {
+                "node": [c.node for c in curves],
+                "number": [c.text for c in curves],
+                "value": [c.value for c in curves],
+                "derivative": [c.derivative for c in curves],
+            }
+        )
+        return frame
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        kind: str = "tornado",
+        count: int = 15,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw what moves the answer most; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            kind: "tornado", how far the answer goes as each number goes a tenth of the way to 0 and to 1; or
+                "curves", the answer over each number.
+            count: how many numbers.
+            figsize: width and height of a new figure in inches.
+            title: what stands above.
+
+        Raises:
+            InvalidArgument: another kind.
+        """
+        from pgm import plot
+
+        if kind not in ("tornado", "curves"):
+            raise InvalidArgument(f'kind is "tornado" or "curves", not {shown(kind)}.')
+        curves = [c for c in islice(self, 4 * count) if not math.isnan(c.down)][:count]
+        draw = plot.answer_tornado if kind == "tornado" else plot.answer_curves
+        return draw(curves, self.aim.title, ax, figsize=figsize, title=title)
+
+    def _heading(self) -> str:
+        return f"{self.aim.title} = {number(self.probability)}"
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        rows = []
+        for curve in islice(self, ROWS):
+            ends = "" if math.isnan(curve.down) else " .. ".join(map(at_end, (curve, curve), (0.0, 1.0)))
+            rows.append([curve.text, number(curve.value), number(curve.derivative), ends])
+        more = self._live.size - len(rows)
+        notes = [f"... {more:,} more of {self._live.size:,} numbers"] if more > 0 else []
+        if self.left_out:
+            notes.append(f"{self.left_out:,} numbers that are 0 or 1 are left out: zeros=True takes them too")
+        return ["number", "value", "derivative", "answer at 0 .. 1"], rows, "\n".join(notes)
+
+
+def sensitivity(
+    model: Questions,
+    others: Mapping[str, CPD],
+    target: object,
+    given: Given,
+    state: State | None,
+    *,
+    zeros: bool,
+    ranges: bool,
+) -> AnswerSensitivity:
+    """See `BayesianNetwork.sensitivity`; `others` are the distributions that are no plain tables."""
+    clock = start_clock()
+    asked = aim(model, target, given, state)
+    if asked.probability == 0.0:
+        raise InvalidArgument(
+            f"{asked.title} is 0, and stays 0 however its numbers change a little: ask about another state, "
+            f"such as state={shown(asked.variable.states[int(asked.answer.values.argmax())])}."
+        )
+    numbers = Numbers(model, model._compile_in(clock), others, zeros, clock)
+    below = numbers.slopes(asked.given, asked.name)
+    card = asked.variable.card
+    every = ranges or card == 2
+    ups: list[np.ndarray | None] = [None] * card
+    for code in [asked.code, *(range(card) if card > 2 and ranges else ())]:
+        p = float(asked.answer.values[code])
+        if ups[code] is None and p > 0.0:
+            event = {**asked.given, asked.name: asked.variable.states[code]}
+            ups[code] = _aligned(numbers.slopes(event, asked.name).slopes, below) * p
+    own = ups[asked.code]
+    assert own is not None
+    nodes, values, down = below.nodes, below.values, below.slopes
+    slopes = own - asked.probability * down
+    others_ = None
+    if every:
+        if card == 2:
+            ups[1 - asked.code] = down - own
+        others_ = np.stack([np.zeros_like(own) if up is None else up for up in ups], axis=1)
+    shown_ = np.flatnonzero(~np.isnan(slopes) & ((below.card != 2) | below.last))
+    live = shown_[np.argsort(-np.abs(slopes[shown_]), kind="stable")]
+    down = np.where(below.linear, down, np.nan)
+    return AnswerSensitivity(asked, nodes, values, slopes, down, others_, live, asked.answer.report)
+
+
+def _aligned(slopes: np.ndarray, below: Any) -> np.ndarray:
+    assert slopes.size == below.slopes.size
+    return slopes
+
+
+def _range(answer: np.ndarray, ups: np.ndarray, down: float, value: float) -> tuple[float, float]:
+    """Where, from 0 to 1, a number leaves the most probable state what it is."""
+    best = int(answer.argmax())
+    low, high = -value, 1.0 - value
+    for j in range(answer.size):
+        lead, slope = float(answer[best] - answer[j]), float(ups[best] - ups[j])
+        if slope > 0.0:
+            low = max(low, -lead / slope)
+        elif slope < 0.0:
+            high = min(high, -lead / slope)
+    return value + low, value + high
+
+
+def _index(node: Node, key: Any) -> int:
+    """The index of the number that this key names."""
+    if not node.scope:
+        if key in node.names:
+            return node.names.index(key)
+        raise InvalidArgument(f"{node.name!r} has no number {shown(key)}; it has {listed(node.names)}.")
+    variables = [node.variables[i] for i in node.scope]
+    if isinstance(key, Mapping):
+        missing = [v.name for v in variables if v.name not in key]
+        if missing or len(key) > len(variables):
+            raise InvalidArgument(
+                f"{node.name!r}: a number is named by the states of {listed([v.name for v in variables])}, "
+                f"not by {shown(key)}."
+            )
+        states = tuple(key[v.name] for v in variables)
+    else:
+        states = key if isinstance(key, tuple) else (key,)
+    if len(states) != len(variables):
+        raise InvalidArgument(
+            f"{node.name!r}: a number is named by the states of {listed([v.name for v in variables])}, in "
+            f"this order, not by {shown(key)}."
+        )
+    codes = [v.code(state) for v, state in zip(variables, states, strict=True)]
+    return int(np.ravel_multi_index(codes, node.shape))
+
+
+def _text(node: Node, index: int) -> str:
+    """A number as it is printed."""
+    key = node.key(index)
+    if not node.scope:
+        return f"{label(node.name)}: {key}"
+    variables = [node.variables[i] for i in node.scope]
+    *given, own = [f"{label(v.name)}={label(state)}" for v, state in zip(variables, key, strict=True)]
+    return f"{own} | {', '.join(given)}" if given else own
