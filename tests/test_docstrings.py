@@ -121,7 +121,7 @@ MACHINERY = {
         for name in "n_free read log_rows gathered fitted draw filled collapsed expected_log pseudo "
         "first_guess with_parameters at".split()
     ),
-    *(f"{cls}.below" for cls in ("Poisson", "Bernoulli", "GaussianMixture", "StudentT")),
+    *(f"{cls}.below" for cls in ("Poisson", "Bernoulli", "GaussianMixture", "StudentT", "Multinomial")),
     *(
         "PseudoCounts.pseudo",
         "Conjugate.takes",

@@ -220,6 +220,7 @@ LONG = {
     "pgm/models/dynamic/hidden.py": "the face of every variant: half of it is help",
     "pgm/models/dynamic/input_output_hmm.py": "the face of one model: half of it is help",
     "pgm/models/dynamic/hmm.py": "the face of one model: half of it is help",
+    "pgm/models/dynamic/markov_chain.py": "the face of one model: half of it is help",
     "pgm/results/density.py": "one kind of result: half of it is help",
     "pgm/results/gaussian_path.py": "one kind of result, of states and of what is observed",
     "pgm/results/steps.py": "what is said of steps: one small class for each kind of answer",

@@ -36,6 +36,7 @@ class Multinomial(StateDistribution):
 
     __slots__ = ("size",)
     kind, label = "multinomial", "multinomial"
+    whole = True
 
     size: int | None
 
@@ -110,6 +111,24 @@ class Multinomial(StateDistribution):
         if gaps.any():
             made[gaps] = self.draw(states[gaps], random)
         return made
+
+    def unforeseen(self) -> str | None:
+        """Why no bag can be forecast; None: it can."""
+        if self.size is not None:
+            return None
+        return "How many words does a bag have that is forecast? Say it by Multinomial(..., size=20)."
+
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of each word's count in each state."""
+        p, size = self._known["p"], self.size or 0
+        return size * p, size * p * (1.0 - p)
+
+    def below(self, x: float, entry: int) -> np.ndarray:
+        """P(count of a word <= x) in each state."""
+        from scipy.special import bdtr
+
+        p, size = self._known["p"][:, entry], self.size or 0
+        return np.asarray(bdtr(min(np.floor(x), size), size, p)) if x >= 0.0 else np.zeros(len(p))
 
     def gathered(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """The weighted count of each word in each state."""

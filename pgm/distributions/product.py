@@ -144,6 +144,11 @@ class Product(StateDistribution):
         """Those of all parts."""
         return sum(part.n_free(states) for part in self.parts)
 
+    def columns(self) -> dict[str, Any]:
+        """The parts, by the names of their columns; numbered where they have none."""
+        names = self.names or [(f"observation[{i}]",) for i in range(len(self.parts))]
+        return {", ".join(group): part for group, part in zip(names, self.parts, strict=True)}
+
     def read(self, sequences: Sequences) -> Observed:
         """Read each part's columns; rows hold numbers, symbols as codes, NaN where not observed."""
         self._check_width(sequences)

@@ -71,6 +71,10 @@ class Tied:
         found = self.shared.normals()
         return None if found is None else (found[0][self.of], found[1][self.of])
 
+    def by_row(self, p: np.ndarray) -> np.ndarray:
+        """The probabilities of the rows, from those of the states: the last axis of both."""
+        return np.asarray(p @ (self.of[:, None] == np.arange(self.n_rows)))
+
     def read(self, sequences: Sequences) -> Observed:
         """Read what was observed."""
         found: Observed = self.shared.read(sequences)

@@ -13,6 +13,7 @@ from .causal import adjustment
 from .decision_trees import strategy
 from .classes import decision_regions, expected_losses
 from .decisions import influence_diagram, risk, rule
+from .many_sequences import several
 from .networks import junction_tree, network
 from .paths import gaussian_path, states_over_time
 from .plans import plan
@@ -48,6 +49,7 @@ __all__ = [
     "selection",
     "sensitivity",
     "sensitivity_map",
+    "several",
     "state_graph",
     "states_over_time",
     "steps",

@@ -27,6 +27,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.ft2font import LoadFlags
+from matplotlib.patches import Patch
 from matplotlib.path import Path
 from matplotlib.textpath import text_to_path
 from matplotlib.ticker import MaxNLocator
@@ -246,6 +247,13 @@ def beside(ax: Axes, x: float, y: float, text: str, color: str = "", *, below: b
         fontsize=9,
         color=color or ink(ax),
     )
+
+
+def key_beside(ax: Axes, handles: list[Patch] | None = None) -> None:
+    """Say to the right of the axes what colours mean."""
+    given: dict[str, Any] = {} if handles is None else {"handles": handles}
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "frameon": False}
+    ax.legend(**given, **place, labelcolor=ink(ax), fontsize=9)
 
 
 def count_along(ax: Axes) -> None:

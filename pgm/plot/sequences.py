@@ -27,7 +27,20 @@ from pgm.results import (
     StatePath,
 )
 
-from .canvas import BAR, DASHES, SOFT, STATES, Paper, Size, count_along, ink, lines, plain, shortened, tidy
+from .canvas import (
+    BAR,
+    DASHES,
+    SOFT,
+    STATES,
+    Paper,
+    Size,
+    count_along,
+    key_beside,
+    lines,
+    plain,
+    shortened,
+    tidy,
+)
 from .network_steps import network_beliefs, network_course, sampled_steps
 
 _MOST_BANDS = len(STATES)  # states with a colour of their own
@@ -78,13 +91,7 @@ def _bands(ax: Axes, shares: np.ndarray, called: list[str], first: int = 0) -> N
     ax.set_xlim(first - 0.5, first + count - 0.5)
     ax.set_ylim(0.0, 1.0)
     ax.set_ylabel("probability")
-    _key(ax)
-
-
-def _key(ax: Axes, handles: list[Patch] | None = None) -> None:
-    given: dict[str, Any] = {} if handles is None else {"handles": handles}
-    beside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "frameon": False}
-    ax.legend(**given, **beside, labelcolor=ink(ax), fontsize=9)
+    key_beside(ax)
 
 
 def _names(found: Any) -> list[str]:
@@ -146,7 +153,7 @@ def _strip(ax: Axes, codes: np.ndarray, found: Any, low: float, high: float) -> 
     most = max(len(found.variable.states), 2) - 1
     ax.imshow(codes[None], colors, aspect="auto", vmin=0, vmax=most, extent=extent, interpolation="nearest")
     names = _names(found)[:_MOST_BANDS]
-    _key(ax, [Patch(color=STATES[k], label=plain(name)) for k, name in enumerate(names)])
+    key_beside(ax, [Patch(color=STATES[k], label=plain(name)) for k, name in enumerate(names)])
 
 
 def _sample(found: SampledSequence, paper: Paper) -> Axes:
@@ -201,14 +208,17 @@ def _series(found: SampledSeries, paper: Paper) -> Axes:
         )
     ax.set_xlabel("step" if found.steps.dtype.kind == "i" else "time")
     paper.entitle(ax, "States as lines, observations as dots")
-    _key(ax)
+    key_beside(ax)
     return ax
 
 
 def _forecast(found: SequenceForecast, paper: Paper) -> Axes:
     ax = paper.axes(5.4, 2.6)
-    first = found[0]
-    if not isinstance(first, Distribution):
+    first = found.columns or found.unknown or found[0]
+    if isinstance(first, tuple | str):
+        _bands(ax, found.values, _names(found), first=1)
+        said = "Forecast of the states"
+    elif not isinstance(first, Distribution):
         low, high = (ends.reshape(len(found), -1) for ends in found.interval(_LEVEL))
         mean, ahead = found.mean.reshape(len(found), -1), np.arange(1, len(found) + 1)
         for d in range(mean.shape[1]):

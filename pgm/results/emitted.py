@@ -22,11 +22,18 @@ class Emitted(Tabular):
     3.0
     """
 
-    def __init__(self, emission: Any, p: np.ndarray) -> None:
-        """Take what the states emit, and their probabilities."""
+    def __init__(self, emission: Any, p: np.ndarray, name: str = "observation") -> None:
+        """Take what the states emit, their probabilities, and what it is called."""
         self._emission, self._p = emission, np.array(p)
-        dim = emission.dim
-        self.names = ["observation"] if not emission.vector else [f"observation[{i}]" for i in range(dim)]
+        self.names = [name] if not emission.vector else [f"{name}[{i}]" for i in range(emission.dim)]
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when the same is emitted as probably."""
+        if not isinstance(other, Emitted):
+            return NotImplemented
+        return bool(self._emission == other._emission) and np.array_equal(self._p, other._p)
+
+    __hash__ = None  # type: ignore[assignment]
 
     @property
     def mean(self) -> Any:

@@ -124,7 +124,7 @@ class NetworkBeliefs(_OfSteps):
             and np.array_equal(self.step_scores, other.step_scores)
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def to_dict(self) -> dict[str, Any]:
         """The beliefs by variable and state, and the log-likelihood, as plain Python objects."""
@@ -255,7 +255,7 @@ class NetworkCourse(_OfSteps):
         same = self.variables == other.variables and np.array_equal(self.codes, other.codes)
         return same and self.log_joint == other.log_joint
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def to_dict(self) -> dict[str, Any]:
         """The states by variable, and the logarithms, as plain Python objects."""

@@ -14,6 +14,7 @@ from pgm.results.base import Result, noted, pandas, put
 from pgm.results.density import Density
 from pgm.results.discrete import Distribution
 from pgm.results.emitted import Emitted
+from pgm.results.outlook import EachStep, Outlook, column
 from pgm.results.report import Report
 from pgm.results.scalars import Probability
 from pgm.variables import Variable, typed_array
@@ -40,6 +41,16 @@ class _OfSteps(Result, Tabular):
 
     def __len__(self) -> int:
         raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when what is said of each step is, however it was found."""
+        if type(other) is not type(self):
+            return NotImplemented
+        assert isinstance(other, _OfSteps)
+        pairs = zip(self._parts(), other._parts(), strict=True)
+        return all(_same(mine, theirs) for mine, theirs in pairs if not isinstance(mine, Report))
+
+    __hash__ = None  # type: ignore[assignment]
 
     def plot(
         self,
@@ -123,7 +134,7 @@ class StateBeliefs(_OfSteps):
 
     def __getitem__(self, step: int) -> Distribution:
         """The distribution over states in one step; -1 is the last."""
-        return Distribution((self.variable,), self.values[step], self.report)
+        return Distribution((self.variable,), self.values[of_steps(step, len(self))], self.report)
 
     def to_dict(self) -> dict[str, Any]:
         """The beliefs by state, the log-likelihood and the scores of the steps, as plain Python objects."""
@@ -229,7 +240,7 @@ class StatePath(_OfSteps):
         same = self.variable == other.variable and np.array_equal(self.codes, other.codes)
         return same and (self.log_joint, self.log_likelihood) == (other.log_joint, other.log_likelihood)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def to_dict(self) -> dict[str, Any]:
         """The path and its logarithms, as plain Python objects."""
@@ -334,6 +345,16 @@ class SampledSequence(Drawn):
         return self.variable, self.codes, self.observations, self.report
 
 
+def _same(mine: Any, theirs: Any) -> bool:
+    """Whether two parts of results are equal; NaN is equal to NaN."""
+    if isinstance(mine, np.ndarray) and isinstance(theirs, np.ndarray):
+        numbers = mine.dtype.kind == "f" and theirs.dtype.kind == "f"
+        return np.array_equal(mine, theirs, equal_nan=numbers)
+    if isinstance(mine, tuple) and isinstance(theirs, tuple):
+        return len(mine) == len(theirs) and all(map(_same, mine, theirs))
+    return bool(mine == theirs)
+
+
 def _cell(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float | np.floating) else label(value)
 
@@ -351,19 +372,19 @@ class SequenceForecast(_OfSteps):
     variable: Variable
     values: np.ndarray  # (steps, states)
     log_likelihood: float
-    _observed: tuple[Distribution | Density | Emitted, ...]
+    _observed: Outlook | EachStep
 
     def __init__(
         self,
         variable: Variable,
         values: np.ndarray,
-        observed: Sequence[Distribution | Density | Emitted],
+        observed: Outlook | EachStep,
         log_likelihood: float,
         report: Report = CHAIN,
     ) -> None:
-        """Take the states, and the distribution of what will be observed, of each step."""
+        """Take the states, and what will be observed, of each step."""
         values.flags.writeable = False
-        for name, value in (("variable", variable), ("values", values), ("_observed", tuple(observed))):
+        for name, value in (("variable", variable), ("values", values), ("_observed", observed)):
             put(self, name, value)
         put(self, "log_likelihood", float(log_likelihood))
         put(self, "report", report)
@@ -377,26 +398,54 @@ class SequenceForecast(_OfSteps):
         """The number of steps."""
         return len(self.values)
 
-    def __getitem__(self, step: int) -> Distribution | Density | Emitted:
-        """What will be observed in one of the steps; 0 is the first after the sequence."""
-        return self._observed[step]
+    def __getitem__(self, step: int) -> Distribution | Density | Emitted | Any:
+        """What will be observed in one of the steps, 0 the first of them; by column where kinds differ."""
+        return self._observed[of_steps(step, len(self))]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of columns of any kinds, which `column` has by themselves; none: there is one kind."""
+        return tuple(self._observed.columns or ())
+
+    @property
+    def unknown(self) -> str | None:
+        """Why nothing is said of what will be observed; None: it is."""
+        return self._observed.unknown
+
+    def column(self, name: str) -> SequenceForecast:
+        """The same forecast of one column by itself, where columns of any kinds are observed.
+
+        Args:
+            name: what it is called.
+
+        Raises:
+            InvalidArgument: there is no such column, or there are none.
+
+        >>> import pgm
+        >>> both = pgm.Product({"visits": pgm.Poisson([1.0]), "sky": pgm.Categorical([[0.9, 0.1]])})
+        >>> ahead = pgm.HMM([1.0], [[1.0]], both).forecast({"visits": [2], "sky": [0]}, steps=1)
+        >>> ahead.column("visits").mean.tolist(), ahead.column("sky").observations.round(6).tolist()
+        ([1.0], [[0.9, 0.1]])
+        """
+        some = column(self._observed, name)
+        return SequenceForecast(self.variable, self.values, some, self.log_likelihood, self.report)
 
     @property
     def observations(self) -> np.ndarray:
         """Probabilities of the symbols, (steps, symbols), or means of numbers."""
-        if isinstance(self._observed[0], Distribution):
-            return np.array([p.values for p in self._observed])  # type: ignore[union-attr]
+        if self._observed.unknown is None and isinstance(self._observed[0], Distribution):
+            return self._observed.probabilities
         return self.mean
 
     @property
     def mean(self) -> np.ndarray:
         """The mean of what will be observed, of numbers or of symbols that are numbers."""
-        return np.array([p.mean for p in self._observed])
+        return self._observed.mean
 
     @property
     def std(self) -> np.ndarray:
         """The standard deviation of what will be observed."""
-        return np.array([p.std for p in self._observed])
+        return self._observed.std
 
     def interval(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """The least and the greatest value of each step between which it falls with this probability.
@@ -414,6 +463,10 @@ class SequenceForecast(_OfSteps):
         """
         if isinstance(level, bool) or not isinstance(level, int | float) or not 0.0 < level < 1.0:
             raise InvalidArgument(f"level= is a probability between 0 and 1, not {shown(level)}.")
+        if self._observed.columns is not None:
+            raise InvalidArgument(
+                f"Intervals are of one column: .column(name), of {listed(self._observed.columns)}."
+            )
         if isinstance(self._observed[0], Distribution):
             raise InvalidArgument("Intervals are of numbers; symbols have probabilities, .observations.")
         tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
@@ -424,37 +477,60 @@ class SequenceForecast(_OfSteps):
     def to_dict(self) -> dict[str, Any]:
         """States and observations as lists."""
         columns = {state: self.values[:, k].tolist() for k, state in enumerate(self.states)}
+        if self._observed.columns is not None or self._observed.unknown is not None:
+            return {"states": columns, **{name: c.tolist() for name, c in _seen(self._observed).items()}}
         return {"states": columns, "observations": self.observations.tolist()}
 
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with a row for each step: the states, then the observations."""
         columns = dict(zip([f"P({label(s)})" for s in self.states], self.values.T, strict=True))
         index = pandas().RangeIndex(1, len(self) + 1, name="steps ahead")
-        frame: pd.DataFrame = pandas().DataFrame(columns | self._seen(), index)
+        frame: pd.DataFrame = pandas().DataFrame(columns | _seen(self._observed), index)
         return frame
-
-    def _seen(self) -> dict[str, np.ndarray]:
-        first = self._observed[0]
-        if isinstance(first, Distribution):
-            names = [f"P({label(s)})" for s in first.variables[0].states]
-            return dict(zip([f"observation: {name}" for name in names], self.observations.T, strict=True))
-        mean, std = (part.reshape(len(self), -1) for part in (self.mean, self.std))
-        found: dict[str, np.ndarray] = {}
-        for d, name in enumerate(first.names):
-            found |= {f"{name} mean": mean[:, d], f"{name} sd": std[:, d]}
-        return found
 
     def _parts(self) -> tuple[object, ...]:
         return self.variable, np.array(self.values), self._observed, self.log_likelihood, self.report
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
-        seen = self._seen()
+        seen = _seen(self._observed[:ROWS])
         rows = [
             [str(t + 1), *map(Share, self.values[t].tolist()), *(number(c[t]) for c in seen.values())]
             for t in range(min(ROWS, len(self)))
         ]
         header = ["ahead", *map(label, self.states), *seen]
-        return header, rows, noted(len(self), len(rows), "steps", self.report)
+        notes = noted(len(self), len(rows), "steps", self.report)
+        return header, rows, f"{notes}\n{self._observed.unknown or ''}".strip()
+
+
+def _seen(observed: Any) -> dict[str, np.ndarray]:
+    """What will be observed as columns of a table; those of each column where there are several."""
+    if observed.unknown is not None:
+        return {}
+    if (parts := observed.columns) is not None:
+        return {name: values for one in parts.values() for name, values in _seen(one).items()}
+    first = observed[0]
+    if isinstance(first, Distribution):
+        called = first.names[0]
+        names = [f"{called}: P({label(s)})" for s in first.variables[0].states]
+        return dict(zip(names, observed.probabilities.T, strict=True))
+    mean, std = (part.reshape(len(observed), -1) for part in (observed.mean, observed.std))
+    found: dict[str, np.ndarray] = {}
+    for d, name in enumerate(first.names):
+        found |= {f"{name} mean": mean[:, d], f"{name} sd": std[:, d]}
+    return found
+
+
+def of_steps(step: Any, count: int) -> int:
+    """A step of so many, by its number; an error that says which there are.
+
+    >>> of_steps(-1, 3)
+    2
+    """
+    if isinstance(step, bool) or not isinstance(step, int | np.integer):
+        raise InvalidArgument(f"Steps have numbers, from 0 on; not {shown(step)}.")
+    if not -count <= step < count:
+        raise InvalidArgument(f"There is no step {step:,}: there are {count:,}, and the first is 0.")
+    return int(step) % count
 
 
 def _ends(p: Any, entry: int, tails: list[float]) -> Any:
@@ -515,6 +591,14 @@ class PerSequence(Result, Tabular, Sequence[_Step], Generic[_Step]):
             if which not in self._ids:
                 raise InvalidArgument(f"There is no sequence {shown(which)}; there are {listed(self._ids)}.")
             return self._items[self._ids.index(which)]
+        if isinstance(which, slice):
+            return self._items[which]
+        if isinstance(which, bool) or not isinstance(which, int | np.integer):
+            raise InvalidArgument(f"Sequences have numbers, from 0 on; not {shown(which)}.")
+        if not -len(self) <= which < len(self):
+            raise InvalidArgument(
+                f"There is no sequence {which:,}: there are {len(self):,}, and the first is 0."
+            )
         return self._items[which]
 
     def __len__(self) -> int:
@@ -532,6 +616,27 @@ class PerSequence(Result, Tabular, Sequence[_Step], Generic[_Step]):
         return self.ids == other.ids and self._items == other._items
 
     __hash__ = None  # type: ignore[assignment]
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw all of them: a strip of the states of each, or a line of its numbers; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the content needs if left out.
+            title: what stands above; what is shown if left out.
+
+        Raises:
+            InvalidArgument: there is no such picture of these answers: draw one of them.
+        """
+        from pgm import plot
+
+        return plot.several(self, ax, figsize=figsize, title=title)
 
     def to_dict(self) -> dict[Any, Any]:
         """Each answer as plain Python objects, by the name of its sequence."""

@@ -610,8 +610,7 @@ def test_learning_takes_inputs_and_correlated_noise() -> None:
 def test_mistakes_in_learning_are_answered(options: dict[str, Any], said: str) -> None:
     with pytest.raises(pgm.InvalidArgument, match=said):
         two(BEGIN).fit(some_series(2), **options)
-    with pytest.raises(pgm.InvalidArgument, match="not fitted"):
-        _ = two(BEGIN).fit_report
+    assert two(BEGIN).fit_report is None
 
 
 @pytest.mark.parametrize("engine", ["exact", "gpb2", "imm", "rao-blackwellised"])

@@ -10,10 +10,10 @@ import numpy as np
 
 from pgm.cpds import CPD
 from pgm.cpds.table_input import check_cells
-from pgm.distributions import Product, Tied
+from pgm.distributions import Categorical, Gaussian, Product, Tied
 from pgm.errors import InvalidArgument, listed
-from pgm.results import Density, Distribution
-from pgm.variables import REAL, Variable, as_domain
+from pgm.results.outlook import Outlook
+from pgm.variables import Variable
 
 from .chain_tables import Key, together
 from .joint_chains import JointChains, check_emission, named, variable_of
@@ -105,24 +105,22 @@ class CoupledHMM(JointChains):
             for cpd in observed(part.shared, (one,), f"{t},{one.name.rpartition('[')[0]}")
         ]
 
-    def _emitted(self, p: np.ndarray) -> Distribution | Density:
+    def _outlook(self, p: np.ndarray) -> Outlook:
+        """Symbols of all chains together, or normal numbers of all; else each chain's by itself."""
         parts = self._emission.parts
         if all(part.domain is not None for part in parts):
-            table: Any = p[:, None]
+            table: Any = np.ones((p.shape[1], 1))
             for part in parts:
                 with np.errstate(divide="ignore"):
                     one = np.exp(part.log_rows(np.arange(part.domain.card))).T
-                table = (table[:, :, None] * one[:, None, :]).reshape(len(p), -1)
+                table = (table[:, :, None] * one[:, None, :]).reshape(len(table), -1)
             symbols = list(product(*(part.domain.states for part in parts)))
-            return Distribution((Variable.of("observation", as_domain(symbols)),), table.sum(axis=0))
+            return Outlook(Categorical(table, symbols), p)
         found = [part.normals() for part in parts]
         if any(one is None for one in found):
-            raise InvalidArgument(
-                "What is observed is forecast where all chains emit symbols, or all emit normal numbers; "
-                "`smooth` of a sequence with None at its end forecasts the states."
-            )
+            return Outlook(self._emission, p)
         means = np.hstack([one[0] for one in found])
-        covariances = np.zeros((len(p), means.shape[1], means.shape[1]))
+        covariances = np.zeros((len(means), means.shape[1], means.shape[1]))
         called, at = [], 0
         for v, one in zip(self.variables, found, strict=True):
             d = one[0].shape[1]
@@ -131,7 +129,7 @@ class CoupledHMM(JointChains):
                 [f"observation[{v.name}]"] if d == 1 else [f"observation[{v.name},{i}]" for i in range(d)]
             )
             at += d
-        return Density(tuple(Variable.of(name, REAL) for name in called), p, means, covariances)
+        return Outlook(Gaussian(means, covariance=covariances), p, names=called)
 
     def _given(self, v: Variable) -> str:
         return "given last states"

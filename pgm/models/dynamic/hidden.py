@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 import numpy as np
 
 from pgm.cpds.table_input import check_cells
-from pgm.distributions import Observed
+from pgm.distributions import Observed, emission_tables
 from pgm.errors import ImpossibleEvidence, IncompleteModel, InvalidArgument, shown
 from pgm.frames import Sequences, sequences
 from pgm.inference.engines import staged as engine
@@ -17,8 +17,6 @@ from pgm.inference.engines.chain import ImpossibleStep, Rows
 from pgm.printing import html_table, html_text, text_table
 from pgm.randomness import draw_count, generator
 from pgm.results import (
-    Density,
-    Distribution,
     FitReport,
     Logarithm,
     PerSequence,
@@ -27,13 +25,14 @@ from pgm.results import (
     StateBeliefs,
     StatePath,
 )
+from pgm.results.outlook import Outlook
 from pgm.results.steps import CHAIN
 from pgm.runtime.clock import Clock, start_clock
-from pgm.variables import REAL, Variable
+from pgm.variables import Variable
 
 from . import hidden_learning
 from .chain_tables import Key, Layout
-from .numbers import check_steps
+from .numbers import check_steps, names
 from .unrolled import steps_of
 
 if TYPE_CHECKING:
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from pgm.models import BayesianNetwork
 
 _Answer = TypeVar("_Answer")
+_LOOK = 1024  # steps of a forecast between two looks at the clock
 Sheet = tuple[str, list[str], list[list[str]], str]  # a table that is printed: title, header, rows, notes
 
 
@@ -424,21 +424,25 @@ class HiddenChain:
         values, scores = self._answered(read, engine.filtered, False)
         chain = self._steps(None)
 
+        check_steps(ahead, len(read))
+        clock = start_clock()
+
         def one(n: int, a: int, b: int) -> SequenceForecast:
-            found, p = [], values[b - 1]
-            for _ in range(ahead):
+            believed, p = np.empty((ahead, values.shape[1])), values[b - 1]
+            for t in range(ahead):
+                if t % _LOOK == 0:
+                    clock.check()
                 p = chain.ahead(p)
                 if self._conditioned:  # given that it goes on
                     p = p / p.sum() if p.sum() > 0.0 else p
-                found.append(p)
-            believed = np.array(found)
-            seen = [self._emitted(p) for p in believed]
-            return SequenceForecast(self.variable, self._seen(believed), seen, float(scores[a:b].sum()))
+                believed[t] = p
+            outlook, states = self._outlook(believed), self._seen(believed)
+            return SequenceForecast(self.variable, states, outlook, float(scores[a:b].sum()))
 
         return self._each(read, one)
 
-    def _emitted(self, p: np.ndarray) -> Distribution | Density:
-        return emitted(self._emission, p)
+    def _outlook(self, p: np.ndarray) -> Outlook:
+        return Outlook(self._emission, p)
 
     def _drawn(self, n: Any, sequences: Any, random: np.random.Generator) -> Any:
         n, many = draw_count(n), 1 if sequences is None else draw_count(sequences)
@@ -552,42 +556,29 @@ class HiddenChain:
         said += [
             text_table(header, rows, notes, title=title) for title, header, rows, notes in self._sheets()
         ]
-        return "\n".join([*said, *(f"{name}{one!r}" for name, one in self._emits())])
+        below = [f"{name}{emission_tables.as_text(one, states)}" for name, one, states in self._emits()]
+        return "\n".join([*said, *below])
 
     def _repr_html_(self) -> str:
         said = [html_text(self._title())]
         said += [
             html_table(header, rows, notes, title=title) for title, header, rows, notes in self._sheets()
         ]
-        for name, one in self._emits():
+        for name, one, states in self._emits():
             said += [html_text(name)] if name else []
-            said.append(getattr(one, "_repr_html_", lambda one=one: html_text(repr(one)))())
+            said.append(emission_tables.as_html(one, states))
         return "".join(said)
 
-    def _emits(self) -> list[tuple[str, Any]]:
-        """What is emitted, and by which part."""
+    def _emits(self) -> list[tuple[str, Any, list[str]]]:
+        """What is emitted, by which part, and what its rows are called."""
         found = getattr(self, "emission", self._emission)
-        return (
-            [(f"{name}: ", one) for name, one in found.items()] if isinstance(found, dict) else [("", found)]
-        )
+        if not isinstance(found, dict):
+            return [("", found, names(self.variable))]
+        parts = {one.name: names(one) for one in getattr(self, "variables", ())}
+        return [(f"{name}: ", one, parts.get(name, [])) for name, one in found.items()]
 
     def _title(self) -> str:
         return f"{self._word}{f' {self.name!r}' if self.name else ''}: {self.n_states:,} states"
 
     def _sheets(self) -> list[Sheet]:
         raise NotImplementedError
-
-
-def emitted(emission: Any, p: np.ndarray) -> Distribution | Density:
-    """What is observed where the states have these probabilities."""
-    if (domain := emission.domain) is not None:
-        with np.errstate(divide="ignore"):
-            table = np.exp(emission.log_rows(np.arange(domain.card)))
-        return Distribution((Variable.of("observation", domain),), table @ p)
-    found = emission.normals()
-    if found is None:
-        shared = getattr(emission, "shared", emission)
-        raise InvalidArgument(f"What a {type(shared).__name__} emits cannot be forecast.")
-    d = found[0].shape[1]
-    called = ["observation"] if d == 1 else [f"observation[{i}]" for i in range(d)]
-    return Density(tuple(Variable.of(name, REAL) for name in called), p, *found)

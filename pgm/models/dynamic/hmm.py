@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 
 from pgm.cpds.table_input import check_cells
-from pgm.distributions import Emission
+from pgm.distributions import Emission, emission_tables
 from pgm.errors import ImpossibleEvidence, IncompleteModel, InvalidArgument, shown, warn
 from pgm.frames import Sequences, sequences
 from pgm.inference.engines import chain as engine
-from pgm.printing import html_table, label, text_table
+from pgm.printing import html_table, text_table
 from pgm.randomness import draw_count, generator
 from pgm.results import (
-    Density,
-    Distribution,
     FitReport,
     Logarithm,
     PerSequence,
@@ -28,15 +26,24 @@ from pgm.results import (
     StateBeliefs,
     StatePath,
 )
-from pgm.results.emitted import Emitted
+from pgm.results.outlook import Outlook
 from pgm.results.steps import CHAIN
 from pgm.runtime.clock import start_clock
-from pgm.variables import REAL, Variable
+from pgm.variables import Variable
 
 from . import hmm_learning, unrolled
 from .hmm_labels import known_states
 from .hmm_stream import HMMStream
-from .numbers import check_steps, distribution, domain_of, names, printed_rows, steps_ahead, transitions
+from .numbers import (
+    check_steps,
+    distribution,
+    domain_of,
+    names,
+    printed_rows,
+    steps_after,
+    steps_ahead,
+    transitions,
+)
 from .topology import allowed
 
 if TYPE_CHECKING:
@@ -382,12 +389,9 @@ class HMM:
 
     def _forecast(self, p: np.ndarray | None, steps: int, log_likelihood: float) -> SequenceForecast:
         """What follows a step whose states have these probabilities; None: nothing was before."""
-        ahead = []
-        for _ in range(steps):
-            p = self.initial if p is None else p @ self.transition
-            ahead.append(p)
-        believed = np.array(ahead)
-        seen = [self._emitted(p) for p in believed]
+        first = self.initial if p is None else p @ self.transition
+        believed = steps_after(first, self.transition, steps)
+        seen = Outlook(self.emission, believed)
         return SequenceForecast(self.variable, believed, seen, log_likelihood)
 
     def stream(self) -> HMMStream:
@@ -402,21 +406,6 @@ class HMM:
         ([[0.688854, 0.311146]], -2.151754)
         """
         return HMMStream(self)
-
-    def _emitted(self, p: np.ndarray) -> Distribution | Density | Emitted:
-        """What is observed where the states have these probabilities."""
-        if (domain := self.emission.domain) is not None:
-            with np.errstate(divide="ignore"):
-                table = np.exp(self.emission.log_rows(np.arange(domain.card)))
-            return Distribution((Variable.of("observation", domain),), table @ p)
-        found = self.emission.normals()
-        if found is None:
-            if hasattr(self.emission, "moments"):
-                return Emitted(self.emission, p)
-            raise InvalidArgument(f"What a {type(self.emission).__name__} emits cannot be forecast.")
-        d = found[0].shape[1]
-        called = ["observation"] if d == 1 else [f"observation[{i}]" for i in range(d)]
-        return Density(tuple(Variable.of(name, REAL) for name in called), p, *found)
 
     def sample(
         self,
@@ -666,10 +655,11 @@ class HMM:
 
     def __repr__(self) -> str:
         """States and transitions as a table, then the emission."""
-        return f"{text_table(*self._lines(), title=self._title())}\n{self.emission!r}"
+        below = emission_tables.as_text(self.emission, names(self.variable))
+        return f"{text_table(*self._lines(), title=self._title())}\n{below}"
 
     def _repr_html_(self) -> str:
-        below = getattr(self.emission, "_repr_html_", lambda: label(repr(self.emission)))()
+        below = emission_tables.as_html(self.emission, names(self.variable))
         return html_table(*self._lines(), title=self._title()) + below
 
     def _title(self) -> str:

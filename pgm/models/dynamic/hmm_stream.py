@@ -11,6 +11,7 @@ import numpy as np
 from pgm.errors import ImpossibleEvidence, InvalidArgument
 from pgm.frames import has_parts
 from pgm.inference.engines import chain as engine
+from pgm.printing import html_text
 from pgm.results import Distribution, SequenceForecast, StateBeliefs
 from pgm.results.steps import CHAIN
 from pgm.runtime.clock import start_clock
@@ -128,3 +129,6 @@ class HMMStream:
     def __repr__(self) -> str:
         """How far it is."""
         return f"stream of a hidden Markov model: {self._steps:,} steps, log-likelihood {self._log:.6f}"
+
+    def _repr_html_(self) -> str:
+        return html_text(repr(self))

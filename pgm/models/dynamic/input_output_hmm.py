@@ -14,11 +14,13 @@ from pgm.inference.engines.chain import Rows
 from pgm.models.bayesian_network import BayesianNetwork
 from pgm.randomness import draw_count, generator
 from pgm.results import Density, Distribution, PerSequence, SampledSequence, SequenceForecast
+from pgm.results.outlook import EachStep, emitted
+from pgm.runtime.clock import start_clock
 from pgm.variables import REAL, Variable
 
 from . import input_output_learning, input_output_network
 from .chain_tables import Entries, Layout
-from .hidden import HiddenChain, Sheet, emitted
+from .hidden import HiddenChain, Sheet
 from .inputs import Fed, fed, input_rows, with_past
 from .numbers import distribution, domain_of, names, printed_rows, transitions
 from .unrolled import steps_of
@@ -346,11 +348,14 @@ class InputOutputHMM(HiddenChain):
             past = np.concatenate([read.past[a:b], np.full((ahead, read.past.shape[1]), np.nan)])
             x = with_past(np.concatenate([own, later]), self.window, past, self.lags, read.before)
             p, found, seen = values[b - 1], [], []
+            clock = start_clock()
             for t in range(b - a, b - a + ahead):
+                clock.check()
                 p = p @ self._moves(x[t if self.entering else t - 1][None])[0]
                 found.append(p)
                 seen.append(self._emitted_at(p, x[t]))
-            return SequenceForecast(self.variable, np.array(found), seen, float(scores[a:b].sum()))
+            share = float(scores[a:b].sum())
+            return SequenceForecast(self.variable, np.array(found), EachStep(seen), share)
 
         return self._each(read, one)
 
@@ -576,7 +581,7 @@ class InputOutputHMM(HiddenChain):
         flat = y[:, 0] if drawn.ndim == 1 else y
         return np.where(gaps if drawn.ndim == 1 else gaps[:, None], drawn, flat)
 
-    def _emitted_at(self, p: np.ndarray, x: np.ndarray) -> Distribution | Density:
+    def _emitted_at(self, p: np.ndarray, x: np.ndarray) -> Any:
         if "emission" not in self._by_inputs:
             return emitted(self._emission, p)
         emission, row = self._emission, x[None]

@@ -502,15 +502,14 @@ class LinearDynamicalSystem(Tabular):
         return self
 
     @property
-    def fit_report(self) -> FitReport:
-        """How the last fit went.
-
-        Raises:
-            InvalidArgument: there was none.
-        """
-        if self._fit_report is None:
-            raise InvalidArgument("This system was not fitted: its matrices are as given.")
+    def fit_report(self) -> FitReport | None:
+        """How the last fit went; None: the matrices are as given."""
         return self._fit_report
+
+    @property
+    def n_parameters(self) -> int:
+        """How many numbers `fit` would learn; those of matrices that change are given."""
+        return linear_learning.n_parameters(self._p)
 
     def to_network(self, steps: int) -> BayesianNetwork:
         """The same system as a Bayesian network of so many steps: variables x[0], y[0], x[1], ...

@@ -233,6 +233,12 @@ def n_free(free: Free) -> int:
     return of_covariances + sum(int(mask.sum()) for mask in free.masks.values())
 
 
+def n_parameters(p: Parameters) -> int:
+    """How many numbers are learned where nothing is held but what changes, and what goes with it."""
+    given = [name for names in (_STATE, _OUTPUT) if changing(p, names) for name in names]
+    return n_free(free_of(p, [name for name in given if getattr(p, name) is not None]))
+
+
 def changing(p: Parameters, names: str) -> str:
     """The first matrix of an equation that is not the same in all steps; none: empty."""
     every = [(name, getattr(p, name)) for name in (names[0], names[3])]

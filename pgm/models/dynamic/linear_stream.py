@@ -10,6 +10,7 @@ import numpy as np
 
 from pgm.errors import ImpossibleEvidence, InvalidArgument, shown
 from pgm.inference.engines import kalman
+from pgm.printing import html_text
 from pgm.results import Filtered, Forecast, Matrices, Output, Report
 from pgm.runtime.clock import start_clock
 
@@ -166,6 +167,9 @@ class LinearStream:
     def __repr__(self) -> str:
         """How far it is."""
         return f"stream of a linear dynamical system: {self._steps:,} steps, log-likelihood {self._log:.6f}"
+
+    def _repr_html_(self) -> str:
+        return html_text(repr(self))
 
     def _run(self, given: Given) -> tuple[kalman.Run, kalman.Carried, int, Output, np.ndarray, Given]:
         """Run over more steps, behind the last one, in which nothing is observed again."""

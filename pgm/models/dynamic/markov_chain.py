@@ -9,19 +9,34 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from pgm.cpds.table_input import check_cells
 from pgm.errors import IncompleteModel, InvalidArgument, InvalidTable, shown
 from pgm.frames import Sequences, sequences
-from pgm.inference.engines.chain import sums_so_far
+from pgm.inference.engines.chain import draw_far
 from pgm.printing import html_table, label, text_table
 from pgm.randomness import draw_count, generator
 from pgm.results import Logarithm, Probability
 from pgm.results.steps import CHAIN
+from pgm.runtime.clock import start_clock
 from pgm.variables import Variable, as_domain
 
-from .numbers import distribution, domain_of, normalised, probabilities, rows_of, transitions, weights_of
+from . import unrolled
+from .numbers import (
+    check_steps,
+    distribution,
+    domain_of,
+    normalised,
+    probabilities,
+    rows_of,
+    squared,
+    transitions,
+    weights_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from pgm.models import BayesianNetwork
 
 _ROWS = 20
 _MOST_ORDER = 8
@@ -35,6 +50,7 @@ class MarkovChain:
             state, of the second given the first, and so on.
         transition: P(next | the `order` states before it), the earliest first: an axis for each, then one.
         states: the names of the states; if left out the keys of `transition`, else 0, 1, ...
+        n_states: their number, where nothing else says it.
         order: on how many states before it each depends.
         name: what the chain is called in print.
 
@@ -54,6 +70,7 @@ class MarkovChain:
         transition: Any = None,
         *,
         states: Any = None,
+        n_states: int | None = None,
         order: int = 1,
         name: str = "",
     ) -> None:
@@ -69,7 +86,7 @@ class MarkovChain:
             raise InvalidArgument(f"The name of a model is text, not {shown(name)}.")
         self.name, self.order, self._tables = name, int(order), None
         size = len(transition) if hasattr(transition, "__len__") else None
-        domain = domain_of(states, None, {"transition=": size}, transition, self.order)
+        domain = domain_of(states, n_states, {"transition=": size}, transition, self.order)
         self.variable = Variable.of("state", domain)
         if initial is None:
             return
@@ -95,6 +112,11 @@ class MarkovChain:
     def states(self) -> tuple[Any, ...]:
         """The states, in order."""
         return self.variable.states
+
+    @property
+    def n_states(self) -> int:
+        """How many states there are."""
+        return self.variable.card
 
     @property
     def initial(self) -> Any:
@@ -189,25 +211,29 @@ class MarkovChain:
         self._tables = tuple(made)
         return self
 
-    def sample(self, n: int, *, seed: int | np.random.Generator | None = None) -> np.ndarray:
-        """Draw a sequence of n states.
+    def sample(
+        self, n: int, *, sequences: int | None = None, seed: int | np.random.Generator | None = None
+    ) -> Any:
+        """Draw a sequence of n states, an array; or a list of several.
 
         Args:
             n: how many steps.
+            sequences: how many sequences, each of n steps; one by itself if left out.
             seed: a whole number, or a numpy Generator.
 
         Raises:
-            InvalidArgument: n or the seed is not a whole number of at least 0.
+            InvalidArgument: n, sequences or the seed is not a whole number of at least 0.
+            TooLarge: so many steps would not fit in memory.
 
         >>> MarkovChain([1.0, 0.0], [[0.0, 1.0], [1.0, 0.0]]).sample(4, seed=0).tolist()
         [0, 1, 0, 1]
         """
-        sums, random = [sums_so_far(table) for table in self._known], generator(seed)
-        path: list[int] = []
-        for u in random.random(draw_count(n)).tolist():
-            before = path[-self.order :]
-            path.append(int(np.searchsorted(sums[len(before)][tuple(before)], u, side="right")))
-        return np.take(self.variable.domain.array, np.array(path, dtype=np.int64))
+        tables, random, size = self._known, generator(seed), draw_count(n)
+        many = 1 if sequences is None else draw_count(sequences)
+        check_steps(size, many)
+        codes = draw_far(tables, np.arange(many + 1) * size, random)
+        drawn = np.take(self.variable.domain.array, codes).reshape(many, size)
+        return drawn[0] if sequences is None else list(drawn)
 
     def distribution(self, step: int) -> np.ndarray:
         """Return the probabilities of the states in one step; 0 is the first.
@@ -223,13 +249,23 @@ class MarkovChain:
         """
         if isinstance(step, bool) or not isinstance(step, int | np.integer) or step < 0:
             raise InvalidArgument(f"step is a whole number of at least 0, not {shown(step)}.")
-        tables = self._known
-        joint = tables[0]
-        for t in range(1, int(step) + 1):
-            table = tables[min(t, self.order)]
-            joint = joint[..., None] * table
-            if joint.ndim > self.order:
-                joint = joint.sum(axis=0)
+        joint, far, clock = self._known[0], int(step), start_clock()
+        for t in range(1, min(far, self.order - 1) + 1):
+            joint = joint[..., None] * self._known[t]
+        left = far - self.order + 1  # steps by the same table
+        k, wide = self.n_states, self.n_states**self.order
+        if left * k > 2 * wide**2 * left.bit_length():  # by powers: a product for each digit is less work
+            chain = self.to_first_order()
+            p, power = joint.reshape(-1), chain.transition
+            while left:
+                clock.check("multiplying transitions")
+                p = p @ power if left & 1 else p
+                left >>= 1
+                power = squared(power) if left else power
+            return np.asarray((p / p.sum()).reshape(-1, k).sum(axis=0))
+        for _ in range(max(left, 0)):
+            clock.check("multiplying transitions")
+            joint = (joint[..., None] * self._known[-1]).sum(axis=0)
         return np.asarray(joint.sum(axis=tuple(range(joint.ndim - 1))))
 
     def stationary(self) -> np.ndarray:
@@ -266,16 +302,31 @@ class MarkovChain:
         tables, k, order = self._known, self.variable.card, self.order
         if order == 1:
             return self
+        wide = k**order
+        check_cells((wide, wide), "The same chain of order 1", "choose fewer states, or a lower order")
         joint = tables[0]
         for table in tables[1:-1]:
             joint = joint[..., None] * table
-        contexts = list(product(range(k), repeat=order))
-        move = np.zeros((len(contexts), len(contexts)))
-        for row, context in enumerate(contexts):
-            for j in range(k):
-                move[row, contexts.index((*context[1:], j))] = tables[-1][(*context, j)]
-        states = [tuple(self.states[i] for i in context) for context in contexts]
+        row = np.arange(wide)[:, None]
+        move = np.zeros((wide, wide))
+        move[row, row * k % wide + np.arange(k)] = tables[-1].reshape(wide, k)
+        states = list(product(self.states, repeat=order))
         return MarkovChain(joint.reshape(-1), move, states=states, name=self.name)
+
+    def to_network(self, steps: int) -> BayesianNetwork:
+        """Return the Bayesian network of so many steps: "state[0]", "state[1]", ...
+
+        Args:
+            steps: how many.
+
+        Raises:
+            InvalidArgument: it is no number of at least 1.
+
+        >>> chain = MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.3, 0.7]])
+        >>> round(chain.to_network(3).query("state[1]", {"state[0]": 0, "state[2]": 1})[0], 6)
+        0.5625
+        """
+        return unrolled.chain(self.name, self.variable, self._known, steps)
 
     def plot(
         self,

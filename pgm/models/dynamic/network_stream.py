@@ -12,6 +12,7 @@ from pgm.cpds.table_input import check_cells
 from pgm.errors import ImpossibleEvidence, InvalidArgument
 from pgm.frames import has_parts
 from pgm.inference.engines import interface as engine
+from pgm.printing import html_text
 from pgm.results import NetworkBeliefs
 from pgm.runtime.clock import start_clock
 
@@ -138,3 +139,6 @@ class NetworkStream:
     def __repr__(self) -> str:
         """How far it is."""
         return f"stream of a dynamic network: {self._steps:,} steps, log-likelihood {self._log:.6f}"
+
+    def _repr_html_(self) -> str:
+        return html_text(repr(self))

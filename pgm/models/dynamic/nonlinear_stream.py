@@ -10,6 +10,7 @@ import numpy as np
 
 from pgm.errors import InvalidArgument, shown
 from pgm.inference.engines import nonlinear as engine
+from pgm.printing import html_text
 from pgm.randomness import generator
 from pgm.results import Filtered, Forecast
 from pgm.runtime.clock import start_clock
@@ -139,6 +140,9 @@ class NonlinearStream:
             f"stream of a nonlinear dynamical system: {len(self):,} steps, log-likelihood {self._log:.6f}, "
             f"APPROXIMATE ({self._how.name})"
         )
+
+    def _repr_html_(self) -> str:
+        return html_text(repr(self))
 
     def _read(self, y: Any, inputs: Any, times: Any) -> Given:
         p = self._p

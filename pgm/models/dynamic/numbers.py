@@ -157,6 +157,33 @@ def steps_ahead(steps: Any) -> int:
     return int(steps)
 
 
+def steps_after(first: np.ndarray, move: np.ndarray, steps: int) -> np.ndarray:
+    """Beliefs about so many steps, a row for each: those of the first, and where they lead.
+
+    Rows are made in doubling blocks, each of the block before by a power of the transitions. A power is
+    divided by the sums of its rows, which are one but for rounding.
+
+    >>> steps_after(np.array([1.0, 0.0]), np.array([[0.5, 0.5], [0.0, 1.0]]), 3).tolist()
+    [[1.0, 0.0], [0.5, 0.5], [0.25, 0.75]]
+    """
+    found = np.empty((steps, first.size))
+    found[0], done, power = first, 1, move
+    while done < steps:
+        some = min(done, steps - done)
+        np.matmul(found[:some], power, out=found[done : done + some])
+        done += some
+        if done < steps:
+            power = squared(power)
+    return found
+
+
+def squared(move: np.ndarray) -> np.ndarray:
+    """The transitions over twice as many steps."""
+    twice = move @ move
+    made: np.ndarray = twice / twice.sum(axis=1, keepdims=True)
+    return made
+
+
 def check_steps(steps: int, sequences: int = 1) -> None:
     """Raise TooLarge where so many steps can hardly fit in memory, whatever is kept of each."""
     check_cells((steps, sequences, _LEAST_OF_STEP), "So many steps", "choose fewer")

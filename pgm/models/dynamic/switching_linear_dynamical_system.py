@@ -422,14 +422,8 @@ class SwitchingLinearDynamicalSystem(Tabular):
         return self
 
     @property
-    def fit_report(self) -> FitReport:
-        """How the last fit went.
-
-        Raises:
-            InvalidArgument: there was none.
-        """
-        if self._fit_report is None:
-            raise InvalidArgument("This system was not fitted: its numbers are as given.")
+    def fit_report(self) -> FitReport | None:
+        """How the last fit went; None: the numbers are as given."""
         return self._fit_report
 
     def copy(self) -> SwitchingLinearDynamicalSystem:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,24 @@ def network(model: HMM, steps: int) -> BayesianNetwork:
             cpds.append(TableCPD.trusted(hidden, (Variable.of(f"state[{t - 1}]", states),), model.transition))
         cpds += observed(model.emission, (hidden,), str(t))
     return BayesianNetwork._from_cpds(model.name, cpds)
+
+
+def chain(name: str, variable: Variable, tables: Sequence[np.ndarray], steps: int) -> BayesianNetwork:
+    """The network of so many steps of states that are seen.
+
+    Args:
+        name: of the network.
+        variable: the states.
+        tables: of the first state, of the second given the first, ..., and of all later ones.
+        steps: how many.
+    """
+    seen = [Variable.of(f"state[{t}]", variable.domain) for t in range(steps_of(steps))]
+    order = len(tables) - 1
+    cpds = [
+        TableCPD.trusted(one, tuple(seen[max(t - order, 0) : t]), tables[min(t, order)])
+        for t, one in enumerate(seen)
+    ]
+    return BayesianNetwork._from_cpds(name, cpds)
 
 
 def steps_of(steps: Any) -> int:
@@ -61,8 +79,8 @@ def _normals(emission: Any, parents: tuple[Variable, ...], place: str) -> list[C
     """Each number given those before it in the same step (the chain rule of a normal distribution)."""
     found = emission.normals()
     if found is None:
-        shared = getattr(emission, "shared", emission)
-        raise InvalidArgument(f"A {type(shared).__name__} has no form as a node of a network.")
+        kind = type(emission.shared if hasattr(emission, "by_row") else emission).__name__
+        raise InvalidArgument(f"What a {kind} emits has no form as a node of a network.")
     means, covariances = found
     dim = means.shape[1]
     called = [f"observation[{place}]"] if dim == 1 else [f"observation[{place},{d}]" for d in range(dim)]

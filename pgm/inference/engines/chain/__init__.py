@@ -8,7 +8,7 @@ now may be the only one left later: there, what leaves the range of doubles is r
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -416,6 +416,22 @@ def draw(chain: Chain, starts: np.ndarray, random: np.random.Generator) -> np.nd
     path = np.empty(int(starts[-1]), np.int32)
     sums = sums_so_far(chain.move).reshape(-1)
     LOOPS.walk(sums_so_far(chain.start), sums, random.random(path.size), starts, path)
+    return path
+
+
+def draw_far(tables: Sequence[np.ndarray], starts: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """States of new sequences each of which depends on several before it.
+
+    Args:
+        tables: of the first state, of the second given the first, ..., and of all later ones.
+        starts: where sequences begin, and where the last one ends.
+        random: what draws.
+    """
+    *first, move = (sums_so_far(table).reshape(-1) for table in tables)
+    at = np.cumsum([0, *(table.size for table in first[:-1])])
+    path = np.empty(int(starts[-1]), np.int32)
+    k = tables[0].size
+    LOOPS.walk_far(np.concatenate(first), at, move, k, random.random(path.size), starts, path)
     return path
 
 

@@ -1023,6 +1023,32 @@ def walk(start: Floats, move: Floats, uniform: Floats, starts: Ints, path: Ints3
             path[t] = j
 
 
+def walk_far(first: Floats, at: Ints, move: Floats, k: int, uniform: Floats, starts: Ints, path: Ints32):
+    """States each of which depends on several before it, drawn one after the other.
+
+    `first` has the tables of the first steps one behind the other, that of step s from at[s] on. Tables have
+    a row for each sequence of states before, of sums of probabilities so far.
+    """
+    order = at.size
+    wide = 1
+    for _ in range(order):
+        wide *= k
+    for n in range(starts.size - 1):
+        before = 0  # the last states as digits of a number
+        for t in range(starts[n], starts[n + 1]):
+            j = 0
+            if t - starts[n] < order:
+                row = at[t - starts[n]] + before * k
+                while j < k - 1 and uniform[t] >= first[row + j]:
+                    j += 1
+            else:
+                row = before * k
+                while j < k - 1 and uniform[t] >= move[row + j]:
+                    j += 1
+            path[t] = j
+            before = (before * k + j) % wide
+
+
 def walk_back(move: Floats, k: int, alpha: Floats, uniform: Floats, starts: Ints, path: Ints32):
     """Paths given all rows, from the end, by what is believed at each step (Fruehwirth-Schnatter 1994)."""
     n = starts.size - 1
