@@ -10,8 +10,8 @@ from .bar_grid import assignment, marginals, samples
 from .bars import distribution, max_marginals, ranked, ranked_assignments
 from .beliefs import densities, intervals, table_belief
 from .causal import adjustment
-from .decision_trees import strategy
 from .classes import decision_regions, expected_losses
+from .decision_trees import strategy
 from .decisions import influence_diagram, risk, rule
 from .many_sequences import several
 from .networks import junction_tree, network
