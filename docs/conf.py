@@ -79,6 +79,7 @@ def public_names():
     for model in (
         pgm.BayesianNetwork,
         pgm.MarkovNetwork,
+        pgm.Mixture,
         pgm.HMM,
         pgm.MarkovChain,
         pgm.LinearDynamicalSystem,

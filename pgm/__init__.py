@@ -119,6 +119,7 @@ if TYPE_CHECKING:
         sequence_of,
     )
     from pgm.models.learned import LearnedStructure, learn_structure
+    from pgm.models.mixtures import Mixture
     from pgm.models.structure_data import arc_strength, structure_score
 
 __version__ = "0.1.0"
@@ -178,6 +179,7 @@ __all__ = [
     "MarkovNetwork",
     "MaxMarginals",
     "MealyHMM",
+    "Mixture",
     "MixtureCPD",
     "Multinomial",
     "NaiveBayes",
@@ -286,6 +288,7 @@ _LAZY = {
     "independence": "pgm.learning",
     "scores": "pgm.learning",
     "searches": "pgm.learning",
+    "Mixture": "pgm.models.mixtures",
     "HMM": "pgm.models.dynamic",
     "select_states": "pgm.models.dynamic.hmm_selection",
     "HMMClassifier": "pgm.models.dynamic.hmm_classifier",

@@ -228,6 +228,9 @@ def _chains() -> dict[str, object]:
         "factorial chains": factorial,
         "beliefs of chains": factorial.smooth([0, 1, None]),
         "path of chains": factorial.decode([0, 1, None]),
+        "mixture": pgm.Mixture(
+            {NASTY[0]: 0.5, "b": 0.5}, pgm.Product({NASTY[0]: pgm.Categorical([[0.9, 0.1], [0.2, 0.8]])})
+        ),
         "coupled chains": pgm.CoupledHMM([[0.7, 0.3], start], [sees, sees], [coin, coin]),
         "switching chains": pgm.SwitchingHMM([quiet, quiet], switch=start, emission=[normal, normal]),
         "tree of chains": pgm.TreeHMM({"mood": mood, "word": word}, four),

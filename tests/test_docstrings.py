@@ -115,6 +115,7 @@ MACHINERY = {
         "first_guess with_parameters at".split()
     ),
     *("PseudoCounts.pseudo", "Conjugate.takes", "Conjugate.fitted", "Conjugate.log_prior", "Decisions.of"),
+    *("Gaussian.collapse", "GaussianMixture.collapse", "Product.collapse", "Bernoulli.yes"),
     *(
         f"{cls}.{name}"
         for cls in ("Codebook", "ClassifierEmission")

@@ -56,6 +56,7 @@ def objects() -> Iterator[Any]:
     yield from (pgm.Gaussian(0.0, sd=1.0), pgm.Categorical([0.5, 0.5]), pgm.Poisson(1e6))
     yield pgm.MarkovChain([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]])
     yield pgm.HMM([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]], pgm.Poisson([1e6, 2e6]))
+    yield pgm.Mixture([0.5, 0.5], pgm.Poisson([1e6, 2e6]))
     yield pgm.LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
     yield pgm.NonlinearDynamicalSystem(lambda x: x, lambda x: x, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
     yield from (pgm.priors.Dirichlet([1.0, 2.0]), pgm.priors.Student(3.0))
@@ -114,6 +115,12 @@ OWN: dict[str, Callable[..., Any]] = {
     ),
     "HMM.fit": lambda **seed: (
         pgm.HMM(n_states=3, emission=pgm.Poisson()).fit(COUNTS, max_iter=1, **seed).transition
+    ),
+    "Mixture.fit": lambda **seed: (
+        pgm.Mixture(n_components=3, emission=pgm.Poisson()).fit(COUNTS, max_iter=1, **seed).emission.rate
+    ),
+    "Mixture.partial_fit": lambda **seed: (
+        pgm.Mixture(n_components=3, emission=pgm.Poisson()).partial_fit(COUNTS, **seed).emission.rate
     ),
     "LinearDynamicalSystem.fit": lambda **seed: (
         pgm.LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8).fit(COUNTS, starts=3, max_iter=2, **seed).A
@@ -231,7 +238,7 @@ def test_engines_answer_with_the_largest_of_seeds(name: str) -> None:
 
 
 @pytest.mark.parametrize("n", [-1, 1.5, "x", True, None, [3]])
-@pytest.mark.parametrize("name", [name for name in METHODS if not name.endswith((".fit", *UNCOUNTED))])
+@pytest.mark.parametrize("name", [name for name in METHODS if not name.endswith(("fit", *UNCOUNTED))])
 def test_how_many_to_draw_is_one_error_too(name: str, n: object) -> None:
     method, function = METHODS[name]
     if name in OWN:

@@ -202,6 +202,10 @@ class Bernoulli(_Independent):
         """The probability of 1: a number or an array, as it was given."""
         return self._value()
 
+    def yes(self) -> np.ndarray:
+        """The probability of 1 of each entry in each state."""
+        return self._mean
+
     def _wrong(self, rows: np.ndarray) -> tuple[np.ndarray, str]:
         return ~(np.isnan(rows) | (rows == 0.0) | (rows == 1.0)), "1 or 0, True or False"
 

@@ -315,17 +315,6 @@ class Gaussian:
     def log_rows(self, rows: np.ndarray) -> np.ndarray:
         """Log density of each row, a column for each state, of the entries that are not NaN."""
         means, covariances = self._known
-        parts = patterns(rows)
-        if len(parts) == 1 and parts[0][1].size == self.dim:
-            return self._densities(rows, means, covariances)
-        found = np.zeros((rows.shape[0], means.shape[0]))
-        for at, seen in parts:
-            if seen.size:
-                some = rows[at][:, seen]
-                found[at] = self._densities(some, means[:, seen], covariances[:, seen[:, None], seen])
-        return found
-
-    def _densities(self, rows: np.ndarray, means: np.ndarray, covariances: np.ndarray) -> np.ndarray:
         found = log_normals(rows, means, covariances)
         if isinstance(found, int):
             state = "" if self.n_states is None else f" of state {found}"
@@ -362,10 +351,19 @@ class Gaussian:
         """A state whose covariance is singular, or nothing beside how far rows lie apart."""
         spread = np.empty(self.dim)
         NORMALS.spreads(np.ascontiguousarray(rows).reshape(-1), self.dim, spread)
+        found = self.collapse(spread)
+        return None if found is None else found[0]
+
+    def collapse(self, spread: np.ndarray) -> tuple[int, int] | None:
+        """A state that has collapsed beside how far rows lie apart in each entry, and the flattest entry."""
         for k, covariance in enumerate(self._known[1]):
-            small = np.sqrt(np.diag(covariance)) <= _COLLAPSED * spread
-            if small.any() or cholesky_of_correlations(covariance) is None:
-                return k
+            sd = np.sqrt(np.diag(covariance))
+            small = sd <= _COLLAPSED * spread
+            if small.any():
+                return k, int(small.argmax())
+            if cholesky_of_correlations(covariance) is None:
+                flat = np.linalg.eigh(covariance / np.outer(sd, sd))[1][:, 0]
+                return k, int(np.abs(flat).argmax())
         return None
 
     def expected_log(self, statistics: GaussianStatistics) -> float:

@@ -363,6 +363,11 @@ class GaussianMixture(StateDistribution):
         found = self._components.collapsed(rows)
         return None if found is None else found // self.n_components
 
+    def collapse(self, spread: np.ndarray) -> tuple[int, int] | None:
+        """A state with a component that has collapsed, and the flattest entry."""
+        found = self._components.collapse(spread)
+        return None if found is None else (found[0] // self.n_components, found[1])
+
     def expected_log(self, statistics: GaussianStatistics) -> float:
         """The log density of rows with these statistics, whose components are known."""
         weight = statistics.weight.reshape(-1, self.n_components)

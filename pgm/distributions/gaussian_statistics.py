@@ -8,7 +8,7 @@ import numpy as np
 
 from pgm.errors import InvalidArgument
 
-from .normal import NORMALS
+from .normal import NORMALS, SINGULAR, grouped
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,17 +57,14 @@ def patterns(rows: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     >>> [(at.tolist(), seen.tolist()) for at, seen in patterns(np.array([[1.0, np.nan], [1.0, 2.0]]))]
     [([1], [0, 1]), ([0], [0])]
     """
-    there = ~np.isnan(rows)
-    every = np.arange(rows.shape[1])
-    if there.all():
-        return [(np.arange(len(rows)), every)]
-    full = there.all(axis=1)
-    found = [(np.flatnonzero(full), every)] if full.any() else []
-    gaps = np.flatnonzero(~full)
-    distinct, which = np.unique(there[gaps], axis=0, return_inverse=True)
-    which = which.reshape(-1)
-    found += [(gaps[which == i], np.flatnonzero(seen)) for i, seen in enumerate(distinct)]
-    return found
+    found = grouped(rows)
+    if found is None:
+        return [(np.arange(len(rows)), np.arange(rows.shape[1]))]
+    order, begins, seen = found
+    return [
+        (order[a:b], np.flatnonzero(which))
+        for a, b, which in zip(begins[:-1].tolist(), begins[1:].tolist(), seen, strict=True)
+    ]
 
 
 def gathered(
@@ -86,22 +83,31 @@ def gathered(
         covariances: of each state now.
         diagonal: of products only those of an entry with itself are needed.
     """
-    total: GaussianStatistics | None = None
-    for at, seen in patterns(rows):
-        if seen.size == 0:
-            continue  # nothing was observed: by itself such a row teaches nothing
-        some, shares = (rows, weights) if len(at) == len(rows) else (rows[at], weights[at])
-        if not shares.any():
-            continue
-        if seen.size == rows.shape[1]:
-            part = complete_statistics(some, shares, diagonal)
-        else:
-            if means is None or covariances is None:
-                raise InvalidArgument("Rows with gaps are fitted by EM, from a Gaussian that has numbers.")
-            part = _partial(some, shares, seen, means, covariances)
-        total = part if total is None else total + part
+    found = grouped(rows)
+    if found is None:
+        return complete_statistics(rows, weights, diagonal)
+    order, begins, seen = found
     k, dim = weights.shape[1], rows.shape[1]
-    return total or GaussianStatistics(np.zeros(k), np.zeros((k, dim)), np.zeros((k, dim, dim)))
+    if not seen[-1].any():  # nothing was observed: by itself such a row teaches nothing
+        order, begins, seen = order[: begins[-2]], begins[:-1], seen[:-1]
+    if means is None or covariances is None:
+        whole = int(begins[1]) if len(seen) and seen[0].all() else 0
+        if weights[order[whole:]].any():
+            raise InvalidArgument("Rows with gaps are fitted by EM, from a Gaussian that has numbers.")
+        return complete_statistics(rows[order[:whole]], weights[order[:whole]], diagonal)
+    total, mean, scatter = np.zeros(k), np.zeros((k, dim)), np.zeros((k, dim, dim))
+    singular = NORMALS.partial_statistics(
+        np.ascontiguousarray(rows, dtype=np.float64).reshape(-1),
+        np.ascontiguousarray(weights, dtype=np.float64).reshape(-1),
+        order, begins, seen.reshape(-1),
+        np.ascontiguousarray(means).reshape(-1), np.ascontiguousarray(covariances).reshape(-1),
+        dim, k, SINGULAR, total, mean.reshape(-1), scatter.reshape(-1),
+    )  # fmt: skip
+    if singular >= 0:
+        raise InvalidArgument(
+            f"The covariance of state {singular} is singular: nothing follows of what is missing."
+        )
+    return GaussianStatistics(total, mean, scatter)
 
 
 def complete_statistics(rows: np.ndarray, weights: np.ndarray, diagonal: bool = False) -> GaussianStatistics:
@@ -120,26 +126,6 @@ def complete_statistics(rows: np.ndarray, weights: np.ndarray, diagonal: bool = 
     lower = products.transpose(2, 0, 1)
     scatter = lower + np.tril(lower, -1).transpose(0, 2, 1)
     return GaussianStatistics(weight, np.ascontiguousarray(mean.T), scatter)
-
-
-def _partial(
-    rows: np.ndarray, weights: np.ndarray, seen: np.ndarray, means: np.ndarray, covariances: np.ndarray
-) -> GaussianStatistics:
-    """The same where the same entries are missing in all rows: their conditional means, and what is left."""
-    k, dim = means.shape
-    missing = np.setdiff1d(np.arange(dim), seen)
-    weight = weights.sum(axis=0)
-    mean, scatter = np.zeros((k, dim)), np.zeros((k, dim, dim))
-    filled = np.array(rows)
-    for s in range(k):
-        cov = covariances[s]
-        gain = np.linalg.solve(cov[np.ix_(seen, seen)], cov[np.ix_(seen, missing)]).T
-        filled[:, missing] = means[s, missing] + (rows[:, seen] - means[s, seen]) @ gain.T
-        one = complete_statistics(filled, weights[:, s : s + 1])
-        mean[s], scatter[s] = one.mean[0], one.scatter[0]
-        left = cov[np.ix_(missing, missing)] - gain @ cov[np.ix_(seen, missing)]
-        scatter[s][np.ix_(missing, missing)] += weight[s] * (left + left.T) / 2
-    return GaussianStatistics(weight, mean, scatter)
 
 
 def near_centres(

@@ -11,7 +11,8 @@ from pgm.runtime.loops import Loops
 
 NORMALS = Loops("pgm.distributions.compiled", "adding up rows of numbers")
 LOG_2PI = math.log(2.0 * math.pi)
-_SINGULAR = 1e-7  # of a standard deviation that is left given the others: what is below is rounding
+_BITS = 52  # entries whose gaps a double holds as a number
+SINGULAR = 1e-7  # of a standard deviation that is left given the others: what is below is rounding
 
 
 def log_standard_normal(z: Any) -> Any:
@@ -57,10 +58,21 @@ def log_normal(off: np.ndarray, covariance: np.ndarray) -> np.ndarray | None:
 def log_normals(rows: np.ndarray, means: np.ndarray, covariances: np.ndarray) -> np.ndarray | int:
     """Log density of each row, a column for each of several normals; or which of them is singular.
 
+    Entries that are NaN were not observed; of a row of nothing else it is zero.
+
     >>> log_normals(np.array([[0.0, 0.0]]), np.zeros((1, 2)), np.eye(2)[None]).round(6)
     array([[-1.837877]])
     """
     k, dim = means.shape
+    logs = np.empty((len(rows), k))
+    flat = np.ascontiguousarray(rows, dtype=np.float64).reshape(-1)
+    if (gaps := grouped(rows)) is not None:
+        order, begins, seen = gaps
+        singular = NORMALS.log_partial_normals(
+            flat, order, begins, seen.reshape(-1), np.ascontiguousarray(means).reshape(-1),
+            np.ascontiguousarray(covariances).reshape(-1), dim, k, LOG_2PI, SINGULAR, logs.reshape(-1),
+        )  # fmt: skip
+        return logs if singular < 0 else int(singular)
     scales, factors, peaks = np.empty((k, dim)), np.empty((k, dim, dim)), np.empty(k)
     for s, covariance in enumerate(covariances):
         found = cholesky_of_correlations(covariance)
@@ -69,11 +81,35 @@ def log_normals(rows: np.ndarray, means: np.ndarray, covariances: np.ndarray) ->
         factors[s], scales[s] = found
         half = np.log(np.diag(factors[s])).sum() + np.log(scales[s]).sum()
         peaks[s] = log_peak(dim, 2.0 * float(half))
-    logs = np.empty((len(rows), k))
-    columns = np.array(rows.T, dtype=np.float64, order="C").reshape(-1)
     of_states = (np.ascontiguousarray(means).reshape(-1), scales.reshape(-1), factors.reshape(-1), peaks)
-    NORMALS.log_normals(columns, *of_states, dim, logs.reshape(-1))
+    NORMALS.log_normals(flat, *of_states, dim, logs.reshape(-1))
     return logs
+
+
+def grouped(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Rows by what was observed of them, complete ones first; None: all rows are complete.
+
+    Returned are their numbers, where each such pattern begins, and a one for each entry that it has.
+
+    >>> order, begins, seen = grouped(np.array([[1.0, np.nan], [1.0, 2.0]]))
+    >>> order.tolist(), begins.tolist(), seen.tolist()
+    ([1, 0], [0, 1, 2], [[1, 1], [1, 0]])
+    """
+    gone = np.isnan(rows)
+    if not gone.any():
+        return None
+    if rows.shape[1] <= _BITS:
+        key = gone @ (2.0 ** np.arange(rows.shape[1]))
+    else:
+        packed = np.packbits(gone, axis=1)
+        key = np.unique(packed, axis=0, return_inverse=True)[1].reshape(-1)
+    if key.size and key.max() < 2**16:
+        key = key.astype(np.uint16)  # which is sorted by counting
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    begins = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    seen = np.ascontiguousarray(~gone[order[begins]]).view(np.uint8)
+    return order, np.append(begins, len(rows)), seen
 
 
 def cholesky_of_correlations(covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
@@ -88,7 +124,7 @@ def cholesky_of_correlations(covariance: np.ndarray) -> tuple[np.ndarray, np.nda
         factor = np.linalg.cholesky(covariance / np.outer(scale, scale)) if (scale > 0).all() else None
     except np.linalg.LinAlgError:
         factor = None
-    if factor is None or np.diag(factor).min(initial=1.0) < _SINGULAR:
+    if factor is None or np.diag(factor).min(initial=1.0) < SINGULAR:
         return None
     return factor, scale
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -162,7 +162,7 @@ class Product(StateDistribution):
             one = columns[0]
             if part.vector:
                 cells: Any = [list(row) for row in zip(*(column.rows for column in columns), strict=True)]
-                one = Sequences(cells, sequences.starts, sequences.lone, sequences.ids)
+                one = replace(sequences, rows=cells)
             observed = part.read(one)
             rows = observed.rows[observed.code] if observed.code.size else observed.rows
             if part.domain is not None:
@@ -237,6 +237,23 @@ class Product(StateDistribution):
         """A state of which one part has no bound."""
         found = (part.collapsed(some) for part, some in self._split(rows))
         return next((state for state in found if state is not None), None)
+
+    def collapse(self, spread: np.ndarray) -> tuple[int, int] | None:
+        """A state that has collapsed beside how far rows lie apart, and the flattest column."""
+        at = 0
+        for part in self.parts:
+            if hasattr(part, "collapse"):
+                found = part.collapse(spread[at : at + _width(part)])
+                if found is not None:
+                    return found[0], at + found[1]
+            at += _width(part)
+        return None
+
+    @property
+    def of_numbers(self) -> np.ndarray:
+        """Which columns have numbers whose mean can stand for what is missing."""
+        found = [part.domain is None and not getattr(part, "whole", False) for part in self.parts]
+        return np.repeat(found, [_width(part) for part in self.parts])
 
     def gathered(self, rows: np.ndarray, weights: np.ndarray) -> ProductStatistics:
         """The statistics of each part."""

@@ -3,7 +3,7 @@
 from .inferring import domains_of
 from .long_form import LongForm, is_frame, long_form
 from .reading import Alike, Columns, RealColumns, among, columns, is_rows, names_of, real_columns, weights_of
-from .sequences import Sequences, has_parts, sequences
+from .sequences import Sequences, has_parts, rows_of, sequences
 from .undeclared import Observations, observations
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "names_of",
     "observations",
     "real_columns",
+    "rows_of",
     "sequences",
     "weights_of",
 ]

@@ -7,7 +7,7 @@ numbers, is asked of `Sequences` by whoever knows what is observed; errors name 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +39,7 @@ class Sequences:
     lone: bool  # a single sequence was given, not a list of them
     ids: tuple[Any, ...] | None = None  # what a frame calls them
     argument: str = ""  # what errors call these rows, where they are no observations: "inputs="
+    word: str = "step"  # what errors call one of them: rows that have no order are no steps
 
     def __len__(self) -> int:
         """The number of sequences."""
@@ -67,7 +68,7 @@ class Sequences:
         i = int(np.searchsorted(self.starts, row, side="right")) - 1
         step = row - int(self.starts[i])
         if self.lone:
-            return f"step {step} (the first is 0)"
+            return f"{self.word} {step} (the first is 0)"
         return f"{self.name(i)}, step {step} ({'both count' if self.ids is None else 'steps count'} from 0)"
 
     def column(self, name: Any, number: int) -> Sequences:
@@ -92,7 +93,7 @@ class Sequences:
                     raise InvalidArgument(f"{self._at(i)}: {shown(row)} has no column {number}.")
                 else:
                     found.append(row[number])
-        return Sequences(found, self.starts, self.lone, self.ids)
+        return replace(self, rows=found)
 
     def codes(self, domain: Domain, what: str = "symbols") -> np.ndarray:
         """Each row as the code of a state; -1 where nothing was observed.
@@ -261,6 +262,30 @@ def sequences(
         which = int((made.lengths == 0).argmax())
         raise InvalidArgument(f"{made.title(which)} is empty: a sequence has one step at least.")
     return made
+
+
+def rows_of(data: Any, *, vector: bool, is_value: Callable[[Any], bool] = lambda value: False) -> Sequences:
+    """Read rows that have no order: a list, an array or a frame.
+
+    >>> rows_of([1.0, 2.0], vector=False).place(1)
+    'row 1 (the first is 0)'
+    """
+    if _is_frame(data):
+        rows, starts, _ = _of_frame(data, None)
+    else:
+        if isinstance(data, str | bytes) or not hasattr(data, "__iter__") or np.ndim(data) == 0:
+            raise InvalidArgument(f"Data are rows: a list, an array or a data frame, not {shown(data)}.")
+        rows = _plain(data)
+        if len(rows) and _nested(rows, vector, is_value):
+            raise InvalidArgument(
+                "Data are rows, and a row is "
+                + ("a list of values" if vector else "one value")
+                + f"; the first of these is {shown(rows[0])}."
+            )
+        starts = np.array([0, len(rows)])
+    if not starts[-1]:
+        raise InvalidFrame("The data have no rows.")
+    return Sequences(rows, starts, True, word="row")
 
 
 # --- one of many kinds --------------------------------------------------------------------------------------

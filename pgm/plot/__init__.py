@@ -14,6 +14,7 @@ from .classes import decision_regions, expected_losses
 from .decision_trees import strategy
 from .decisions import influence_diagram, risk, rule
 from .many_sequences import several
+from .mixtures import mixture
 from .networks import junction_tree, network
 from .paths import gaussian_path, states_over_time
 from .plans import plan
@@ -38,6 +39,7 @@ __all__ = [
     "junction_tree",
     "marginals",
     "max_marginals",
+    "mixture",
     "network",
     "plan",
     "ranked",

@@ -284,8 +284,9 @@ def selection(
     *,
     figsize: Size | None = None,
     title: str | None = None,
+    word: str = "states",
 ) -> Axes:
-    """Draw a score over the number of states, the best marked.
+    """Draw a score over the number of states, or whatever the word is, the best marked.
 
     >>> selection([1, 2, 3], [30.0, 20.0, 25.0], 2, "BIC").get_xlabel()
     'states'
@@ -296,9 +297,9 @@ def selection(
         ax.plot(
             [best], [values[numbers.index(best)]], "o", color=lines(ax)[1], markersize=9, fillstyle="none"
         )
-        ax.set_xlabel("states")
+        ax.set_xlabel(word)
         ax.set_ylabel(name)
         count_along(ax)
-        paper.entitle(ax, f"{best} states", name)
+        paper.entitle(ax, f"{best} {word}", name)
         tidy(ax)
         return ax

@@ -5,7 +5,8 @@
 "pgm" is the version of the format. A Bayesian network has "nodes", a Markov network has "variables" and
 "factors", a Markov chain "markov-chain", a hidden Markov model "hmm", a linear dynamical system
 "linear-dynamical-system", several that take turns "switching-linear-dynamical-system"; in version 2
-(docs/schema/pgm-2.json) a dynamic network "dynamic-network" and an influence diagram "influence-diagram".
+(docs/schema/pgm-2.json) a dynamic network "dynamic-network", an influence diagram "influence-diagram" and a
+mixture "mixture".
 "about" says where a file comes from; it is for people, and not part of the model.
 """
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pgm.models.dynamic import HMM, LinearDynamicalSystem, MarkovChain, SwitchingLinearDynamicalSystem
     from pgm.models.dynamic.dynamic_bayesian_network import DynamicBayesianNetwork
     from pgm.models.dynamic.hidden import HiddenChain
+    from pgm.models.mixtures import Mixture
 
     Model: TypeAlias = (
         BayesianNetwork
@@ -40,9 +42,10 @@ if TYPE_CHECKING:
         | LinearDynamicalSystem
         | DynamicBayesianNetwork
         | InfluenceDiagram
+        | Mixture
     )
 
-VERSION = 2  # 1 has neither diagrams nor dynamic networks, and is written for all else
+VERSION = 2  # 1 has neither diagrams, dynamic networks nor mixtures, and is written for all else
 
 
 class Form(NamedTuple):
@@ -79,6 +82,7 @@ FORMS = {
     "dynamic-network": Form(
         f"{_DYNAMIC}.dynamic_bayesian_network.DynamicBayesianNetwork", "dynamic_networks", version=2
     ),
+    "mixture": Form("pgm.models.mixtures.mixture.Mixture", "mixtures", version=2),
     "influence-diagram": Form(
         "pgm.models.decision.influence_diagram.InfluenceDiagram", "diagrams", version=2, expands=True
     ),
@@ -132,8 +136,8 @@ def write(model: Model, *, expand: bool, about: str = "") -> str:
     head: dict[str, Any] = {"pgm": FORMS[key].version if key else 1}
     if not key and not isinstance(model, BayesianNetwork | MarkovNetwork):
         raise InvalidArgument(
-            "JSON holds networks, dynamic ones too, influence diagrams, Markov chains, hidden Markov models "
-            f"and linear dynamical systems, not {shown(model)}."
+            "JSON holds networks, dynamic ones too, influence diagrams, mixtures, Markov chains, hidden "
+            f"Markov models and linear dynamical systems, not {shown(model)}."
         )
     if name := getattr(model, "name", ""):
         head["name"] = name

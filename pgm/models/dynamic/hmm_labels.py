@@ -86,12 +86,17 @@ class Labelled:
         """
         if self.state is None or self.base is None:
             return guess
-        from scipy.optimize import linear_sum_assignment
-
         n_rows, k = guess.shape
         each = np.bincount(self.code, minlength=self.base.size) if self.code.size else np.ones(self.base.size)
         there = self.state >= 0
         seen = np.zeros((n_rows, k))
         np.add.at(seen, (self.base[there], self.state[there]), each[there])
-        _, order = linear_sum_assignment(seen.T @ guess, maximize=True)
-        return np.asarray(seen + np.where(seen.any(axis=0), _LITTLE, 1.0) * guess[:, order])
+        return matched(guess, seen)
+
+
+def matched(guess: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """What was seen of each row, and a little of what is guessed, named after what it agrees with."""
+    from scipy.optimize import linear_sum_assignment
+
+    _, order = linear_sum_assignment(seen.T @ guess, maximize=True)
+    return np.asarray(seen + np.where(seen.any(axis=0), _LITTLE, 1.0) * guess[:, order])

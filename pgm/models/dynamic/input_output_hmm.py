@@ -398,7 +398,7 @@ class InputOutputHMM(HiddenChain):
         if len(own) != n:
             raise InvalidArgument(f"inputs= has {len(own)} rows, and {n} steps are drawn.")
         x = with_past(own, self.window, None, 0, None)
-        read = Fed([None] * n, np.array([0, n]), True, None, "", x, own, entering=self.entering)
+        read = Fed([None] * n, np.array([0, n]), True, x=x, own=own, entering=self.entering)
         codes = engine.draw(self._steps(read), read.starts, random)
         return SampledSequence(self.variable, codes, self._draw(codes, x, random))
 

@@ -116,9 +116,8 @@ def fed(model: InputOutputHMM, data: Any, lengths: Any, sequence: Any, inputs: A
     first = model._before(before)
     at = np.arange(read.n_rows) - np.repeat(read.starts[:-1], read.lengths)
     x = with_past(own, model.window, past, model.lags, first, at)
-    return Fed(
-        read.rows, read.starts, read.lone, read.ids, "", x, own, past, first, model.lags, model.entering
-    )
+    steps = read.rows, read.starts, read.lone, read.ids
+    return Fed(*steps, x=x, own=own, past=past, before=first, lags=model.lags, entering=model.entering)
 
 
 def _columns_of(inputs: Any) -> list[str] | None:
