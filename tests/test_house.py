@@ -207,6 +207,7 @@ LONG = {
     "pgm/inference/engines/gaussian/hybrid.py": "one posterior of states and continuous variables",
     "pgm/inference/engines/gaussian/quadrature.py": "one engine: grids, their error, and both ways",
     "pgm/io/hugin.py": "one format, read and written",
+    "pgm/io/xdsl.py": "one format, read and written",
     "pgm/models/bayesian_network.py": "the face of one model: half of it is help",
     "pgm/models/classifiers/naive_bayes.py": "one classifier: columns of each kind, learned and printed",
     "pgm/models/classifiers/row_classifier.py": "the face of every classifier: half of it is help",

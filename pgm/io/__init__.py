@@ -40,7 +40,7 @@ _ANSWERS = (".evid", ".mar", ".map", ".mpe", ".pr")
 
 @guarded
 def read(file: File, *, format: str | None = None, encoding: str | None = None) -> Any:
-    """Read a model from a file: a `BayesianNetwork`, or a `MarkovNetwork` where the file holds one.
+    """Read a model from a file: a `BayesianNetwork`, or what else the file holds, as an `InfluenceDiagram`.
 
     Args:
         file: a path or an open file, gzipped or not.

@@ -56,7 +56,7 @@ class _Reader(Reader):
                 self.pos = before
                 self.expected(choice)
         self.check_blocks("probability block")
-        return self.built(title, lambda name: Rows(self, self.blocks[name]).cpd())
+        return self.built_network(title, lambda name: Rows(self, self.blocks[name]).cpd())
 
     def variable(self, position: int) -> None:
         name = self.name("the name of a variable")

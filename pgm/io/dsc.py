@@ -3,6 +3,9 @@
     belief network "name"
     node a_b { name : "a b"; type : discrete [ 2 ] = { "x", "y" }; }
     probability ( c | a_b ) { (0) : 0.9, 0.1; (1) : 0.5, 0.5; }
+    decision d { type : discrete [ 2 ] = { "x", "y" }; }         probability ( d | a_b ) { } says what is seen
+    utility u { }
+    probability ( u | d ) { (0) : 10; (1) : -5; }
 
 A row begins with the states of the parents: their indices from 0, or the states themselves; `default` stands
 for the rows left out. A colon, an equals sign and the word `is` mean the same. Quoted text has escapes as in
@@ -16,18 +19,22 @@ Nodes are called by identifiers as in C. Any other name is written as the attrib
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from pgm.cpds import table_input
+from pgm.cpds import DefaultCPD, TableCPD, table_input
 from pgm.cpds.statistics import Codes
 from pgm.errors import shown
 from pgm.models import BayesianNetwork, MarkovNetwork
+from pgm.models.decision import InfluenceDiagram
+from pgm.models.decision.utilities import Utility
 from pgm.variables import Domain, Variable
 
+from .diagrams import COMBINE, MEMORY, Written, to_write, utility_table
 from .identifiers import identifiers, stands_for
 from .probability_blocks import Rows
-from .reader import Reader
+from .reader import Block, Reader
 from .scanner import QUOTE, Syntax, quoted
 from .text import NUMBER, Text
 from .writing import bayesian, keys, listings, states_as_text
@@ -44,15 +51,15 @@ _EQUALS = re.compile(r"\s*(?:[:=]|is\b)")
 _KEYWORD = re.compile(r"([A-Za-z_]\w*)\s*(?:[:=]|is\b)")
 
 
-def read(source: Text) -> BayesianNetwork:
-    """Read a network; states and names are text."""
+def read(source: Text) -> BayesianNetwork | InfluenceDiagram:
+    """Read a network or an influence diagram; states and names are text."""
     return _Reader(source).network()
 
 
 class _Reader(Reader):
     syntax = _SYNTAX
 
-    def network(self) -> BayesianNetwork:
+    def network(self) -> BayesianNetwork | InfluenceDiagram:
         for keyword in ("belief", "network"):
             before = self.first(self.pos)
             if self.word(_BEGIN) != keyword:
@@ -62,20 +69,21 @@ class _Reader(Reader):
         choice = "'node', 'probability', 'properties' or the end of the file"
         while (before := self.first(self.pos)) < len(self.text):
             keyword = self.word(choice)
-            if keyword == "node":
-                self.node(before)
+            if keyword in ("node", "decision", "utility"):
+                self.node(before, keyword)
             elif keyword == "probability":
                 self.probability(before)
             elif keyword == "properties":
                 self.skip_braces(before)
-            elif keyword in ("decision", "utility"):
-                name = shown(self.name("the name of the node"))
-                self.fail(f"{name} is a {keyword}, which a Bayesian network does not have", before)
             else:
                 self.pos = before
                 self.expected(choice)
         self.check_blocks("probability block")
-        return self.built(title, lambda name: _Rows(self, self.blocks[name]).cpd())
+        return self.built(
+            title,
+            lambda name: _Rows(self, self.blocks[name]).cpd(),
+            lambda name: _Worth(self, self.blocks[name]).utility(),
+        )
 
     def title(self) -> str:
         """Read the name of the network, which may be left out."""
@@ -83,7 +91,7 @@ class _Reader(Reader):
         if before < len(self.text):
             word = self.word(_TITLE)
             self.pos = before
-            if word not in ("node", "probability", "properties"):
+            if word not in ("node", "decision", "utility", "probability", "properties"):
                 return self.name(_TITLE)
         return ""
 
@@ -97,10 +105,10 @@ class _Reader(Reader):
                 return
         self.fail("the '{' after 'properties' is never closed", at)
 
-    def node(self, position: int) -> None:
-        name = self.name("the name of a node")
+    def node(self, position: int, kind: str) -> None:
+        name = self.name(f"the name of a {kind}")
         self.declare(name, position)
-        where = f"in the node {shown(name)}"
+        where = f"in the {kind} {shown(name)}"
         states, true_name = None, ""
         self.mark("{", where)
         while self.peek() != "}":
@@ -111,6 +119,10 @@ class _Reader(Reader):
                 if states is not None:
                     self.fail(f"a second type {where}", at)
                 states = self.type(where, at)
+            elif keyword in (MEMORY, COMBINE):
+                self.equals(f"after {keyword!r} {where}")
+                self.properties[keyword] = self.name(f"a value of {keyword!r} {where}")
+                self.mark(";", f"after the value of {keyword!r} {where}")
             elif keyword == "pgm_name":
                 self.equals(f"after 'pgm_name' {where}")
                 true_name = self.name(f"the name {where}")
@@ -118,9 +130,15 @@ class _Reader(Reader):
             else:
                 self.skip_value(f"this attribute {where} has no ';' at its end", at)
         self.mark("}", where)
+        true_name = true_name if stands_for(name, true_name, "n", _KEYWORDS) else ""
+        if kind == "utility":
+            self.add_utility(name, position, true_name)
+            return
         if states is None:
             self.fail(f"expected 'type : discrete [ ... ] = {{ ... }};' {where}, found none", position)
-        self.add(name, states, position, true_name if stands_for(name, true_name, "n", _KEYWORDS) else "")
+        if kind == "decision":
+            self.decisions.add(name)
+        self.add(name, states, position, true_name)
 
     def type(self, where: str, at: int) -> list[str]:
         self.equals(f"after 'type' {where}")
@@ -198,23 +216,62 @@ class _Rows(Rows):
         )
 
 
+class _Worth(_Rows):
+    """The rows of a utility: one number each."""
+
+    def __init__(self, reader: _Reader, block: Block) -> None:
+        self.reader, self.block = reader, block
+        self.child, self.given = reader.utilities[block.child], reader.given(block)
+        self.pieces = reader.text[block.start : block.end].split(";")
+
+    def utility(self) -> Utility:
+        found = self.cpd()
+        return utility_table(self.given, found.table())
+
+    def finished(self, values: np.ndarray, place: Callable[[int], int]) -> TableCPD:
+        values = np.ascontiguousarray(values)
+        self.reader.worth(self.child.name, values.ravel(), place)
+        shape = [*[v.card for v in self.given], 1]
+        return TableCPD.trusted(self.child, self.given, values.reshape(shape))
+
+    def compact(
+        self, pieces: list[int], codes: Codes, texts: list[str], default: tuple[int, str]
+    ) -> DefaultCPD:
+        self.fail("a table of utilities without most of its rows is not supported", default[0])
+
+
 # --- writing ------------------------------------------------------------------------------------------------
 
 
-def write(model: BayesianNetwork | MarkovNetwork, *, expand: bool) -> str:
-    """Return a network as text; `expand` writes tables in place of other distributions, and bins as text."""
-    net = bayesian(model, "DSC")
-    names = identifiers(net.variables, "n", _KEYWORDS)
-    parts = [f"belief network {quoted(net.name, 'the name of the network')}\n"]
+def write(model: BayesianNetwork | MarkovNetwork | InfluenceDiagram, *, expand: bool) -> str:
+    """Return a network or an influence diagram as text.
+
+    Args:
+        model: what to write.
+        expand: write tables in place of other distributions and of utilities of utilities, and bins as text.
+    """
+    whole = to_write(model, "DSC", expand=expand) if isinstance(model, InfluenceDiagram) else None
+    net = bayesian(model if whole is None else whole.network, "DSC")
+    decisions = () if whole is None else whole.diagram.decisions
+    names = identifiers([*net.variables, *({} if whole is None else whole.utilities)], "n", _KEYWORDS)
+    name_ = net.name if whole is None else whole.diagram.name
+    parts = [f"belief network {quoted(name_, 'the name of the network')}\n"]
+    about = "" if whole is None else "".join([f'  {k} : "{v}";\n' for k, v in whole.properties.items()])
     for name, variable in net.variables.items():
-        caption = quoted(name, "the name")
-        called = "" if names[name] == name else f"  name : {caption};\n  pgm_name : {caption};\n"
+        called = _caption(name, names[name])
+        if name in decisions:
+            called, about = called + about, ""
         texts = states_as_text(variable, "DSC", expand)
         states = ", ".join([quoted(text, f"a state of {shown(name)}") for text in texts])
+        kind = "decision" if name in decisions else "node"
         parts.append(
-            f"node {names[name]} {{\n{called}  type : discrete [ {variable.card} ] = {{ {states} }};\n}}\n"
+            f"{kind} {names[name]} {{\n{called}  type : discrete [ {variable.card} ] = {{ {states} }};\n}}\n"
         )
+    if whole is not None:
+        parts += _decided(whole, names, about)
     for name, values, default in listings(net, "DSC", expand):
+        if name in decisions:
+            continue
         parents = net.parents(name)
         lines = [", ".join(map(repr, row)) for row in values.tolist()]
         if not parents:
@@ -227,3 +284,29 @@ def write(model: BayesianNetwork | MarkovNetwork, *, expand: bool) -> str:
         given = ", ".join([names[parent] for parent in parents])
         parts.append(f"probability ( {names[name]} | {given} ) {{\n{body}}}\n")
     return "".join(parts)
+
+
+def _caption(true_name: str, name: str) -> str:
+    """The lines that keep a name which is no identifier."""
+    caption = quoted(true_name, "the name")
+    return "" if name == true_name else f"  name : {caption};\n  pgm_name : {caption};\n"
+
+
+def _decided(whole: Written, names: dict[str, str], about: str) -> Iterator[str]:
+    """Utilities, what decisions observe, and what outcomes are worth."""
+    for name in whole.utilities:
+        yield f"utility {names[name]} {{\n{_caption(name, names[name])}{about}}}\n"
+        about = ""
+    for name in whole.diagram.decisions:
+        seen = ", ".join([names[parent] for parent in whole.diagram.parents(name)])
+        yield f"probability ( {names[name]}{' | ' if seen else ''}{seen} ) {{\n}}\n"
+    for name, utility in whole.utilities.items():
+        assert utility.values is not None
+        given = ", ".join([names[parent] for parent in utility.parents])
+        if not given:
+            yield f"probability ( {names[name]} ) {{\n  {float(utility.values)!r};\n}}\n"
+            continue
+        rows = [
+            f"  ({', '.join(map(str, at))}) : {float(x)!r};\n" for at, x in np.ndenumerate(utility.values)
+        ]
+        yield f"probability ( {names[name]} | {given} ) {{\n{''.join(rows)}}}\n"

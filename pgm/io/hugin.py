@@ -4,11 +4,14 @@
     node a_b { label = "a b"; pgm_name = "a b"; states = ("x" "y"); }
     potential ( c | a_b ) { data = ((0.9 0.1)(0.5 0.5)); }          the state of the child changes fastest
     continuous node z { }
+    decision d { states = ("no" "yes"); }                          a potential (d | a_b) { } says what is seen
+    utility u { }
+    potential ( u | d a_b ) { data = ((0 10)(-5 8)); }
     potential ( z | a_b w ) { data = (normal ( 1.0, 0.25 ) normal ( 0.5 + 2.0 * w, 1.0 )); }   mean, variance
 
 Lists of numbers may be nested by parent, in part, or not at all; `%`, `//` and `/*` begin comments. Without
 `data` the distribution is Hugin's default, uniform or normal(0, 1). Attributes that say how a network was
-drawn or learned are skipped; decisions, utilities, functions, models and instances are errors.
+drawn or learned are skipped; functions, models and instances are errors.
 
 Nodes are called by identifiers as in C. Any other name is written as the attribute `pgm_name`, and as
 the label, which Hugin shows, of a node with an identifier derived from it. When read, the name is `pgm_name`,
@@ -28,8 +31,11 @@ import numpy as np
 from pgm.cpds import CPD, DefaultCPD, LinearGaussian
 from pgm.errors import InvalidTable, InvalidVariable, shown
 from pgm.models import BayesianNetwork, MarkovNetwork
+from pgm.models.decision import InfluenceDiagram
+from pgm.models.decision.utilities import Utility
 from pgm.variables import REAL, Bins, Variable
 
+from .diagrams import COMBINE, MEMORY, to_write, utility_table
 from .identifiers import identifiers, stands_for
 from .reader import Block, Reader
 from .scanner import Syntax, quoted
@@ -40,7 +46,7 @@ _KEYWORDS = frozenset(
     "net class node discrete continuous decision utility function instance potential states label data "
     "normal position inputs outputs name subtype boolean labelled number interval state_values".split()
 )
-_UNHELD = ("decision", "utility", "function", "instance")
+_UNHELD = ("function", "instance")
 _UNITS = {"infinity": math.inf, "+infinity": math.inf, "-infinity": -math.inf}
 _NUMBERS_A_LINE = 100  # memory of one of many linear Gaussians besides its weights, in numbers
 _NORMAL = re.compile(r"normal\s*\(([^()]*)\)")
@@ -50,15 +56,15 @@ _TERM = re.compile(
 )
 
 
-def read(source: Text) -> BayesianNetwork:
-    """Read a network; states are text, or the bins of an interval node."""
+def read(source: Text) -> BayesianNetwork | InfluenceDiagram:
+    """Read a network or an influence diagram; states are text, or the bins of an interval node."""
     return _Reader(source).network()
 
 
 class _Reader(Reader):
     syntax = Syntax(";:=(){}[]|", comments=("%", "//", "/*"), escapes=True)
 
-    def network(self) -> BayesianNetwork:
+    def network(self) -> BayesianNetwork | InfluenceDiagram:
         title, wrapped, classes = "", False, 0
         choice = "'net', 'node', 'potential' or the end of the file"
         while (before := self.first(self.pos)) < len(self.text):
@@ -82,12 +88,16 @@ class _Reader(Reader):
         if wrapped:
             self.fail("expected '}' at the end of the class, found the end of the file", len(self.text))
         self.check_blocks("potential")
-        return self.built(title, lambda name: self.cpd(self.blocks[name]))
+        return self.built(
+            title, lambda name: self.cpd(self.blocks[name]), lambda name: self.utility(self.blocks[name])
+        )
 
     def header(self) -> str:
         """Read the attributes of the network and return its name."""
         title = ""
         for keyword, at in self.assignments("in 'net'"):
+            if keyword in (MEMORY, COMBINE):
+                self.properties[keyword] = self.name(f"a value of {keyword!r}")
             start = self.pos
             self.skip(keyword, "in 'net'", at)
             if keyword == "name":  # aGrUM writes it without quotes
@@ -117,6 +127,15 @@ class _Reader(Reader):
         if keyword in _UNHELD:
             name = shown(self.name("the name of the node"))
             self.fail(f"{name} is of the kind {keyword}, which a Bayesian network does not have", at)
+        if keyword in ("decision", "utility") and kind == "discrete":
+            name = self.name(f"the name of the {keyword}")
+            self.declare(name, at)
+            if keyword == "decision":
+                self.decisions.add(name)
+                self.node(name, False, at)
+            else:
+                self.utility_node(name, at)
+            return
         if keyword != "node":
             self.pos = at
             self.expected(choice)
@@ -159,6 +178,38 @@ class _Reader(Reader):
         if not states:
             self.fail(f"expected 'states = ( ... );' {where}, found none", at)
         self.add(name, states, at, true_name)
+
+    def utility_node(self, name: str, at: int) -> None:
+        where = f"in the utility {shown(name)}"
+        true_name = ""
+        for keyword, place in self.assignments(where):
+            if keyword == "pgm_name":
+                true_name = self.name(f"a value of {keyword!r} {where}")
+                self.mark(";", f"after the {keyword} {where}")
+            else:
+                self.skip(keyword, where, place)
+        self.add_utility(name, at, true_name if stands_for(name, true_name, "n", _KEYWORDS) else "")
+
+    def utility(self, block: Block) -> Utility:
+        """Read what each configuration of the parents is worth; without numbers it is 0."""
+        name, given = self.utilities[block.child].name, self.given(block)
+        if continuous := [v.name for v in given if v.continuous]:
+            self.fail(f"{shown(name)} depends on {shown(continuous[0])}, which is continuous", block.at)
+        shape = [v.card for v in given]
+        self.reserve(shape, name, block.at)
+        if block.start < 0:
+            return utility_table(given, np.zeros(shape))
+        text = self.text[block.start : block.end]
+        words = _without_parentheses(text).split()
+        if len(words) != math.prod(shape):
+            self.check_numbers(words, name, block.start)
+            message = f"expected {math.prod(shape):,} numbers, found {len(words):,}"
+            self.fail(f"{shown(name)}: {message}", block.start)
+        values = self.numbers(words, _without_parentheses(text), name, block.start)
+        self.check_groups(name, text, block.start, shape, 1)
+        return utility_table(
+            given, self.worth(name, values, lambda number: self.place(text, block.start, number))
+        )
 
     def bins(self, values: list[str], where: str, at: int) -> Bins:
         for word in values:
@@ -322,16 +373,38 @@ def _without_parentheses(text: str) -> str:
 # --- writing ------------------------------------------------------------------------------------------------
 
 
-def write(model: BayesianNetwork | MarkovNetwork, *, expand: bool) -> str:
-    """Return a network as text; `expand` writes tables for what is neither table nor Gaussian."""
-    net = bayesian(model, "Hugin NET", continuous=True)
-    names = identifiers(net.variables, "n", _KEYWORDS)
-    title = f"  name = {quoted(net.name, 'the name of the network')};\n" if net.name else ""
+def write(model: BayesianNetwork | MarkovNetwork | InfluenceDiagram, *, expand: bool) -> str:
+    """Return a network or an influence diagram as text.
+
+    Args:
+        model: what to write.
+        expand: write tables for what is neither table nor Gaussian, and for utilities of utilities.
+    """
+    whole = to_write(model, "Hugin NET", expand=expand) if isinstance(model, InfluenceDiagram) else None
+    net = bayesian(model if whole is None else whole.network, "Hugin NET", continuous=True)
+    decisions = () if whole is None else whole.diagram.decisions
+    utilities = {} if whole is None else whole.utilities
+    names = identifiers([*net.variables, *utilities], "n", _KEYWORDS)
+    called = net.name if whole is None else whole.diagram.name
+    title = f"  name = {quoted(called, 'the name of the network')};\n" if called else ""
+    for key, value in ({} if whole is None else whole.properties).items():
+        title += f'  {key} = "{value}";\n'
     parts = [f"net\n{{\n{title}}}\n"]
-    parts += [_node(variable, names[name]) for name, variable in net.variables.items()]
-    cpds = [net.cpd(name) for name in net.variables]
+    for name, variable in net.variables.items():
+        parts.append(_node(variable, names[name], "decision" if name in decisions else ""))
+    parts += [f"utility {names[name]}\n{{\n{_caption(name, names[name])}}}\n" for name in utilities]
+    for name in decisions:
+        assert whole is not None
+        parts.append(f"potential ({_head(names, name, whole.diagram.parents(name))})\n{{\n}}\n")
+    for name, utility in utilities.items():
+        assert utility.values is not None
+        shape = utility.values.shape or (1,)
+        rows = utility.values.reshape(-1, shape[-1]).tolist()
+        data = _nested([f"({' '.join(map(repr, row))})" for row in rows], shape[:-1])
+        parts.append(f"potential ({_head(names, name, utility.parents)})\n{{\n  data = {data};\n}}\n")
+    cpds = [net.cpd(name) for name in net.variables if name not in decisions]
     left_out = {cpd.child.name for cpd in cpds if cpd.continuous or _is_uniform(cpd)}
-    written_out = tables(net, "Hugin NET", expand, but=left_out)
+    written_out = tables(net, "Hugin NET", expand, but={*left_out, *decisions})
     for cpd in cpds:
         if isinstance(cpd, LinearGaussian):
             cards = [net.variables[parent].card for parent in cpd.parents[: cpd.weights.ndim - 1]]
@@ -342,11 +415,14 @@ def write(model: BayesianNetwork | MarkovNetwork, *, expand: bool) -> str:
             _, values = next(written_out)
             rows = values.reshape(-1, values.shape[-1]).tolist()
             data = _nested([f"({' '.join(map(repr, row))})" for row in rows], values.shape[:-1])
-        given = "".join([f" {names[parent]}" for parent in cpd.parents])
-        head = f"{names[cpd.child.name]}{' |' if given else ''}{given}"
         body = f"  data = {data};\n" if data else ""
-        parts.append(f"potential ({head})\n{{\n{body}}}\n")
+        parts.append(f"potential ({_head(names, cpd.child.name, cpd.parents)})\n{{\n{body}}}\n")
     return "\n".join(parts)
+
+
+def _head(names: dict[str, str], child: str, parents: Sequence[str]) -> str:
+    given = "".join([f" {names[parent]}" for parent in parents])
+    return f"{names[child]}{' |' if given else ''}{given}"
 
 
 def _is_uniform(cpd: CPD) -> bool:
@@ -355,11 +431,14 @@ def _is_uniform(cpd: CPD) -> bool:
     return listing is not None and not len(listing[0]) and bool((listing[2] == 1.0 / cpd.child.card).all())
 
 
-def _node(variable: Variable, name: str) -> str:
-    lines = []
-    if name != variable.name:
-        caption = quoted(variable.name, "the name")
-        lines += [f"  label = {caption};\n", f"  pgm_name = {caption};\n"]
+def _caption(true_name: str, name: str) -> str:
+    """The lines that keep a name which is no identifier."""
+    caption = quoted(true_name, "the name")
+    return "" if name == true_name else f"  label = {caption};\n  pgm_name = {caption};\n"
+
+
+def _node(variable: Variable, name: str, kind: str = "") -> str:
+    lines = [_caption(variable.name, name)]
     if not variable.continuous:
         # Bins are not lost as text, because their edges are written too.
         texts = states_as_text(variable, "Hugin NET", variable.bins is not None)
@@ -368,7 +447,7 @@ def _node(variable: Variable, name: str) -> str:
     if variable.bins is not None:
         edges = " ".join(map(repr, variable.bins.edges)).replace("inf", "infinity")
         lines += ["  subtype = interval;\n", f"  state_values = ({edges});\n"]
-    kind = "continuous node" if variable.continuous else "node"
+    kind = kind or ("continuous node" if variable.continuous else "node")
     return f"{kind} {name}\n{{\n{''.join(lines)}}}\n"
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+
 from pgm.cpds import CPD, table_input
 from pgm.cpds.table_input import Array
 from pgm.errors import InvalidStructure, InvalidTable, InvalidVariable, counted, nearest, shown
@@ -61,6 +63,16 @@ class MarkedNetwork(Markup):
         shape = self.shape(child, given, at)
         values = self.numbers(element, math.prod(shape), child.name).reshape(shape)
         return self.checked(element, child, given, values)
+
+    def worth(self, element: Element, name: str, given: Sequence[Variable], at: Element) -> Array:
+        """Return the numbers of a utility; each has to be finite."""
+        if len(given) >= table_input.MAX_AXES or len({v.name for v in given}) < len(given):
+            self.fail(f"{shown(name)}: too many parents, or one that is named twice", at)
+        values = self.numbers(element, math.prod([v.card for v in given]), name)
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad):
+            self.fail_word(f"{shown(name)}: a utility is a finite number", element, int(bad[0]))
+        return values
 
     def checked(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import NoReturn
@@ -140,9 +140,11 @@ class Rows:
             values[places] = self.numbers(pieces, texts, card).reshape(-1, card)
         where = dict(zip(places, pieces, strict=True))
         other = (whole or default or (0,))[0]
-        return self.reader.table(
-            self.child, self.given, values, lambda row: self.position(where.get(row, other))
-        )
+        return self.finished(values, lambda row: self.position(where.get(row, other)))
+
+    def finished(self, values: np.ndarray, place: Callable[[int], int]) -> TableCPD:
+        """Return the table of these rows; `place` tells where in the text one is."""
+        return self.reader.table(self.child, self.given, values, place)
 
     def compact(
         self, pieces: list[int], codes: Codes, texts: list[str], default: tuple[int, str]

@@ -1,4 +1,7 @@
-"""What the readers of BIF, DSC and Hugin NET share: variables with states, and tables for them."""
+"""What the readers of BIF, DSC and Hugin NET share: variables with states, and tables for them.
+
+In DSC and NET variables may be decisions, and there are utilities: then the file is an influence diagram.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,13 @@ from pgm.errors import (
     shown,
 )
 from pgm.models import BayesianNetwork
+from pgm.models.decision import InfluenceDiagram
+from pgm.models.decision.utilities import Utility
 from pgm.runtime import progress
 from pgm.runtime.progress import each
 from pgm.variables import Bins, Domain, Variable
 
+from .diagrams import Decisions, assembled, open_decision, told
 from .refusals import Refusals
 from .scanner import Scanner
 from .text import NUMBER, Text, parsed
@@ -52,6 +58,9 @@ class Reader(Scanner):
         self.true_names: set[str] = set()
         self.codes: dict[Domain, dict[str, int]] = {}
         self.blocks: dict[str, Block] = {}
+        self.decisions: set[str] = set()  # names in the file
+        self.utilities: dict[str, Variable] = {}  # by their names in the file, each with a single state
+        self.properties: dict[str, str] = {}  # of the diagram
         self.cells = 0
         self.limit = current().memory_limit // 8
         self.pulse = progress.pulse()
@@ -68,12 +77,19 @@ class Reader(Scanner):
         """Store a variable under its name in the file; the variable has its true name, if there is one."""
         if self.pulse is not None:
             self.pulse.beat("reading")
-        called = true_name or name
-        if called in self.true_names:
-            self.fail(f"a second variable has the name {shown(called)}", at)
-        self.true_names.add(called)
+        self.variables[name] = self.new(true_name or name, states, at)
+
+    def add_utility(self, name: str, at: int, true_name: str = "") -> None:
+        """Store a utility under its name in the file."""
+        self.utilities[name] = self.new(true_name or name, ["worth"], at)
+
+    def new(self, name: str, states: Sequence[str] | Bins | Domain, at: int) -> Variable:
+        """Return a variable of a name that no other has."""
+        if name in self.true_names:
+            self.fail(f"a second variable has the name {shown(name)}", at)
+        self.true_names.add(name)
         try:
-            self.variables[name] = Variable(called, states)
+            return Variable(name, states)
         except InvalidVariable as error:
             self.fail(str(error), at)
 
@@ -100,6 +116,8 @@ class Reader(Scanner):
     def known(self, name: str, position: int) -> Variable:
         """Return the variable of this name."""
         found = self.variables.get(name)
+        if name in self.utilities:
+            self.fail(f"{shown(name)} is a utility, on which no variable depends", position)
         if found is None:
             hint = nearest(name, self.variables)
             self.fail(f"{shown(name)} is not a variable of this file.{hint}", position)
@@ -146,10 +164,11 @@ class Reader(Scanner):
     def check_blocks(self, what: str) -> None:
         """Raise for variables without a table and tables without a variable."""
         for name, position in self.declared.items():
-            if name not in self.blocks:
+            if name not in self.blocks and name not in self.decisions:
                 self.fail(f"the variable {shown(name)} has no {what}", position)
         for name, block in self.blocks.items():
-            self.known(name, block.at)
+            if name not in self.utilities:
+                self.known(name, block.at)
 
     def is_compact(self, shape: Sequence[int], block: Block) -> bool:
         """Say whether a table with a default would be larger than the text that it comes from."""
@@ -198,7 +217,42 @@ class Reader(Scanner):
             raise self.source.error(str(error), place(table_input.first_wrong(values, child.card))) from None
         return TableCPD.trusted(child, given, checked)
 
-    def built(self, title: str, cpd: Callable[[str], CPD]) -> BayesianNetwork:
+    def given(self, block: Block) -> tuple[Variable, ...]:
+        """Return the parents of a block."""
+        return tuple([self.known(name, block.at) for name in block.parents])
+
+    def worth(self, name: str, values: np.ndarray, place: Callable[[int], int]) -> np.ndarray:
+        """Return the numbers of a utility, each of which has to be finite; `place` tells where one is."""
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad):
+            self.fail(f"{shown(name)}: a utility is a finite number", place(int(bad[0])))
+        return values
+
+    def built(
+        self, title: str, cpd: Callable[[str], CPD], utility: Callable[[str], Utility]
+    ) -> BayesianNetwork | InfluenceDiagram:
+        """Return the network, or the diagram, of the tables that the variables and utilities have."""
+        if not self.decisions and not self.utilities:
+            return self.built_network(title, cpd)
+        cpds: list[CPD] = []
+        decided = Decisions(properties=self.properties)
+        refusals = Refusals()
+        for name in each(self.variables, "reading tables"):
+            with refusals:
+                if name in self.decisions:
+                    block = self.blocks.get(name)
+                    seen = [] if block is None else [v.name for v in self.given(block)]
+                    decided.observes[self.variables[name].name] = tuple(seen)
+                    cpds.append(open_decision(self.variables[name]))
+                else:
+                    cpds.append(cpd(name))
+        for name, variable in self.utilities.items():
+            with refusals:
+                decided.utilities[variable.name] = utility(name)
+        refusals.check()
+        return told(lambda: assembled(title, cpds, decided), lambda message: self.fail(message, 0))
+
+    def built_network(self, title: str, cpd: Callable[[str], CPD]) -> BayesianNetwork:
         """Return the network of the tables that the variables have."""
         cpds: list[CPD] = []
         refusals = Refusals()

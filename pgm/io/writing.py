@@ -103,16 +103,16 @@ def keys(cpd: CPD, texts: Sequence[Sequence[str]]) -> Iterable[Sequence[str]]:
     return product(*texts)
 
 
-def captions(net: BayesianNetwork) -> dict[str, str]:
-    """Return the captions of nodes in pictures, where known."""
+def captions(net: BayesianNetwork, more: Container[str] = ()) -> dict[str, str]:
+    """Return the captions of nodes in pictures, where known; those of utilities, too, if there are more."""
     for name, text in net.captions.items():
         if not isinstance(text, str):
             raise InvalidArgument(f"The caption of {shown(name)} is text, not {shown(text)}.")
-    return {name: text for name, text in net.captions.items() if name in net}
+    return {name: text for name, text in net.captions.items() if name in net or name in more}
 
 
-def positions(net: BayesianNetwork) -> dict[str, tuple[int, int, int, int]]:
-    """Return the positions of nodes in pictures, where known."""
+def positions(net: BayesianNetwork, more: Container[str] = ()) -> dict[str, tuple[int, int, int, int]]:
+    """Return the positions of nodes in pictures, where known; those of utilities, too, if there are more."""
     for name, place in net.positions.items():
         if (
             not isinstance(place, tuple)
@@ -123,7 +123,7 @@ def positions(net: BayesianNetwork) -> dict[str, tuple[int, int, int, int]]:
                 f"The position of {shown(name)} is (left, top, right, bottom) in whole numbers of up to nine "
                 f"digits, not {shown(place)}."
             )
-    return {name: place for name, place in net.positions.items() if name in net}
+    return {name: place for name, place in net.positions.items() if name in net or name in more}
 
 
 def states_as_text(variable: Variable, format: str, expand: bool) -> list[str]:

@@ -1,4 +1,4 @@
-"""XDSL, the files of GeNIe and SMILE: tables, noisy-MAX gates and functions; names see identifiers.py.
+"""XDSL, the files of GeNIe and SMILE: tables, noisy-MAX gates, functions, decisions and utilities.
 
     <smile version="1.0" id="wet"> <nodes>
       <cpt id="rain"> <state id="no" /> <state id="yes" /> <probabilities>0.8 0.2</probabilities> </cpt>
@@ -6,13 +6,16 @@
         <strengths>1 0</strengths> <parameters>0.9 0.1 0 1 0.05 0.95</parameters> </noisymax>
       <deterministic id="dry"> ... <parents>wet</parents> <resultingstates>no yes</resultingstates>
         </deterministic>
+      <decision id="go"> <state id="no" /> <state id="yes" /> <parents>wet</parents> </decision>
+      <utility id="fun"> <parents>rain go</parents> <utilities>1 0 -5 10</utilities> </utility>
+      <mau id="total"> <parents>fun</parents> <weights>2</weights> </mau>
     </nodes> <extensions> <genie name="wet"> ... how it is drawn ... </genie> </extensions> </smile>
 
 The child's state changes fastest, then that of the last parent. In a gate of GeNIe the child's last state is
 "no effect" and the first that any cause brings about shows, so it is our NoisyMin of the same states; a
 NoisyMax is written with its states reversed, and reversed back when it is read. Its parameters are each
 cause's own, without the leak ("net", Diez 1993): for each parent a row for each of its states in the order of
-`strengths`, of which the last has no effect; then the leak.
+`strengths`, of which the last has no effect; then the leak. For names see identifiers.py.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ import math
 import re
 from collections.abc import Mapping
 from functools import cached_property
+from graphlib import TopologicalSorter
 
 import numpy as np
 
@@ -30,9 +34,12 @@ from pgm.cpds.table import TableCPD
 from pgm.cpds.table_input import Array
 from pgm.errors import InvalidArgument, listed, shown
 from pgm.models import BayesianNetwork, MarkovNetwork
+from pgm.models.decision import InfluenceDiagram
+from pgm.models.decision.utilities import Utility
 from pgm.runtime.progress import each
 from pgm.variables import Variable
 
+from .diagrams import Decisions, Written, assembled, open_decision, to_write, told, utility_table
 from .identifiers import identifiers, stands_for
 from .marked import MarkedNetwork
 from .markup import Element, leaf, marked
@@ -40,14 +47,14 @@ from .refusals import Refusals
 from .text import Text
 from .writing import bayesian, captions, positions, states_as_text, tables
 
-_KINDS = ("cpt", "noisymax", "deterministic")
+_KINDS = ("cpt", "noisymax", "deterministic", "decision", "utility", "mau")
 _GATES = {gate.__name__: gate for gate in KINDS.values() if issubclass(gate, NoisyMax)}
 _PLACE = re.compile(r"-?[0-9]{1,9}")
 _NAME, _STATE, _GATE = "pgm_name", "pgm_state_", "pgm_gate"  # properties, which GeNIe keeps
 
 
-def read(source: Text) -> BayesianNetwork:
-    """Read a network; states and names are text."""
+def read(source: Text) -> BayesianNetwork | InfluenceDiagram:
+    """Read a network or an influence diagram; states and names are text."""
     return _Reader(source).read()
 
 
@@ -73,6 +80,11 @@ class _Node:
             reader.leaf(self.properties[_STATE + id]) if _STATE + id in self.properties else id
             for id in self.ids
         ]
+        self.is_utility = element.name in ("utility", "mau")
+        if self.is_utility:
+            self.variable = self.final = reader.new(self.name, ["worth"], element)
+            self.turned = False
+            return
         gate = reader.leaf(self.properties[_GATE]) if _GATE in self.properties else ""
         self.gate = _GATES.get(gate, NoisyMin) if element.name == "noisymax" else NoisyMin
         if len(states) != 2 and self.gate.of_two:
@@ -83,7 +95,7 @@ class _Node:
 
 
 class _Reader(MarkedNetwork):
-    def read(self) -> BayesianNetwork:
+    def read(self) -> BayesianNetwork | InfluenceDiagram:
         root = self.root
         if root.name != "smile":
             hint = "; it is XMLBIF: pass format='xmlbif'" if root.name.upper() == "BIF" else ""
@@ -118,14 +130,71 @@ class _Reader(MarkedNetwork):
         self.first_fastest = about.get("app", "").startswith("aGrUM")
         title = about.get("name", root.attributes.get("id", ""))
         cpds: list[CPD] = []
+        decided = Decisions()
         for node in each(self.nodes.values(), "reading tables"):
             with refusals:
-                cpds.append(self.cpd(node))
+                if node.is_utility:
+                    decided.utilities[node.name] = self.utility(node)
+                elif node.element.name == "decision":
+                    given = [self.variable(id, at).name for id, at in self.parents(node)]
+                    decided.observes[node.name] = tuple(dict.fromkeys(given))
+                    decided.properties |= {key: self.leaf(p) for key, p in node.properties.items()}
+                    cpds.append(open_decision(node.final))
+                else:
+                    cpds.append(self.cpd(node))
         refusals.check()
-        net = self.network(title, cpds)
+        if not decided:
+            net = self.network(title, cpds)
+        else:
+            for node in self.nodes.values():
+                if node.is_utility:
+                    decided.properties |= {key: self.leaf(p) for key, p in node.properties.items()}
+            diagram = told(lambda: assembled(title, cpds, decided), lambda message: self.fail(message, root))
+            net = diagram._network
         for drawing in genie:
             self.drawn(net, drawing)
-        return net
+        return diagram if decided else net
+
+    def parents(self, node: _Node) -> list[tuple[str, Element]]:
+        """Return the identifiers of the parents of a node, and where they stand."""
+        if "parents" not in node.parts:
+            return []
+        at = self.part(node, "parents")
+        return [(id, at) for id in self.leaf(at).split()]
+
+    def variable(self, id: str, at: Element) -> Variable:
+        """Return the variable of a parent, which is no utility."""
+        found = self.known(id, self.by_id, at)
+        if self.nodes[id].is_utility:
+            self.fail(f"{shown(found.name)} is a utility, on which only other utilities depend", at)
+        return found
+
+    def utility(self, node: _Node) -> Utility:
+        ids = self.parents(node)
+        if node.element.name == "utility":
+            given = [self.variable(id, at) for id, at in ids]
+            if self.first_fastest:
+                given = given[::-1]
+            element = self.part(node, "utilities")
+            values = self.worth(element, node.name, given, node.element).reshape([v.card for v in given])
+            if self.first_fastest:
+                given, values = given[::-1], values.transpose()
+            turned = tuple([i for i, (id, _) in enumerate(ids) if self.nodes[id].turned])
+            return utility_table([self.nodes[id].final for id, _ in ids], np.flip(values, turned))
+        if "expressions" in node.parts:
+            message = f"{shown(node.id)} is a function of utilities, which is not supported; sums are"
+            self.fail(message, node.parts["expressions"][0])
+        for id, at in ids:
+            self.known(id, self.by_id, at)
+            if not self.nodes[id].is_utility:
+                self.fail(f"{shown(self.nodes[id].name)} is no utility, and <mau> adds up utilities", at)
+        weights = [1.0] * len(ids)
+        if "weights" in node.parts:
+            element = self.part(node, "weights")
+            weights = self.numbers(element, len(ids), node.name).tolist()
+            if not all(map(math.isfinite, weights)):
+                self.fail(f"{shown(node.name)}: a weight is a finite number", element)
+        return Utility(tuple([self.nodes[id].name for id, _ in ids]), weights=tuple(weights))
 
     def drawn(self, net: BayesianNetwork, drawing: Element) -> None:
         """Record the captions and positions of the nodes, also in submodels."""
@@ -172,7 +241,7 @@ class _Reader(MarkedNetwork):
         if "parents" in node.parts:
             at = self.part(node, "parents")
             ids = self.leaf(at).split()
-        given = tuple([self.known(id, self.by_id, at) for id in ids])
+        given = tuple([self.variable(id, at) for id in ids])
         parents = [self.nodes[id] for id in ids]
         final = tuple([parent.final for parent in parents])
         turned = tuple([axis for axis, parent in enumerate(parents) if parent.turned])
@@ -244,16 +313,30 @@ class _Reader(MarkedNetwork):
 # --- writing ------------------------------------------------------------------------------------------------
 
 
-def write(model: BayesianNetwork | MarkovNetwork, *, expand: bool) -> str:
-    """Return a network as text; `expand` writes tables in place of other distributions, and bins as text."""
+def write(model: BayesianNetwork | MarkovNetwork | InfluenceDiagram, *, expand: bool) -> str:
+    """Return a network or an influence diagram as text.
+
+    Args:
+        model: what to write.
+        expand: write tables in place of other distributions and of functions of utilities, and bins as text.
+    """
+    if isinstance(model, InfluenceDiagram):
+        whole = to_write(model, "XDSL", expand=expand, sums=True)
+        return _Writer(bayesian(whole.network, "XDSL"), expand, whole).written()
     return _Writer(bayesian(model, "XDSL"), expand).written()
 
 
 class _Writer:
-    def __init__(self, net: BayesianNetwork, expand: bool) -> None:
+    def __init__(self, net: BayesianNetwork, expand: bool, whole: Written | None = None) -> None:
         self.net = net
         self.expand = expand
-        self.ids = identifiers(net.variables, "n")
+        self.name = net.name if whole is None else whole.diagram.name
+        self.decisions = (
+            {} if whole is None else {d: whole.diagram.parents(d) for d in whole.diagram.decisions}
+        )
+        self.utilities = {} if whole is None else whole.utilities
+        self.properties = {} if whole is None else whole.properties
+        self.ids = identifiers([*net.variables, *self.utilities], "n")
         self.states: dict[str, list[str]] = {}  # the identifiers, in the order of the file
         # Which gates are written as such, and which states are reversed for it, is decided before any table.
         self.kept = {name for name in net.variables if self.fits(net.cpd(name))}
@@ -281,14 +364,18 @@ class _Writer:
 
     def written(self) -> str:
         net = self.net
-        (title,) = identifiers([net.name], "net").values()
+        (title,) = identifiers([self.name], "net").values()
         lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<smile version="1.0" id="{title}">', "  <nodes>"]
         heads = {name: self.head(name) for name in net.variables}  # functions need the states of all nodes
-        rest = tables(net, "XDSL", self.expand, self.kept)
+        rest = tables(net, "XDSL", self.expand, {*self.kept, *self.decisions})
+        about = [leaf("property", value, "it", f' id="{id}"') for id, value in self.properties.items()]
         for name in net.variables:
             cpd = net.cpd(name)
             start, properties = heads[name]
-            if name not in self.kept:
+            parents = self.decisions.get(name, cpd.parents)
+            if name in self.decisions:
+                kind, body, properties, about = "decision", [], [*properties, *about], []
+            elif name not in self.kept:
                 kind, (_, values) = "cpt", next(rest)
                 body = [f"<probabilities>{_text(self.in_file(values, cpd.parents))}</probabilities>"]
             elif (causes := cpd.causes()) is not None:
@@ -297,14 +384,26 @@ class _Writer:
                 codes = self.in_file(found, cpd.parents).ravel().tolist()
                 outcomes = " ".join([self.states[name][code] for code in codes])
                 kind, body = "deterministic", [f"<resultingstates>{outcomes}</resultingstates>"]
-            given = " ".join([self.ids[parent] for parent in cpd.parents])
-            if given:
-                body.insert(0, f"<parents>{given}</parents>")
-            lines.append(f'    <{kind} id="{self.ids[name]}">')
-            lines += [f"      {line}" for line in (*start, *body, *properties)]
-            lines.append(f"    </{kind}>")
+            lines += self.node(kind, name, parents, start, [*body, *properties])
+        for name, utility in self.utilities.items():
+            if utility.values is not None:
+                kind = "utility"
+                body = [f"<utilities>{_text(self.in_file(utility.values, utility.parents))}</utilities>"]
+            else:
+                kind, body = "mau", [f"<weights>{_text(np.array(utility.weights))}</weights>"]
+            named = [leaf("property", name, "the name", f' id="{_NAME}"')] if self.ids[name] != name else []
+            lines += self.node(kind, name, utility.parents, [], [*body, *named, *about])
+            about = []
         lines += ["  </nodes>", *self.drawn(), "</smile>", ""]
         return "\n".join(lines)
+
+    def node(
+        self, kind: str, name: str, parents: tuple[str, ...], start: list[str], rest: list[str]
+    ) -> list[str]:
+        """Return the lines of a node."""
+        given = " ".join([self.ids[parent] for parent in parents])
+        body = [*start, *([f"<parents>{given}</parents>"] if given else []), *rest]
+        return [f'    <{kind} id="{self.ids[name]}">', *[f"      {line}" for line in body], f"    </{kind}>"]
 
     def head(self, name: str) -> tuple[list[str], list[str]]:
         """Return the states of a variable, and the properties with its name and theirs."""
@@ -343,19 +442,21 @@ class _Writer:
     def drawn(self) -> list[str]:
         """Return how GeNIe draws it: names and positions; nodes without one go in rows below the others."""
         net = self.net
-        placed, called = positions(net), captions(net)
-        above = max((bottom for _, _, _, bottom in placed.values()), default=-30)
+        placed, called = positions(net, self.utilities), captions(net, self.utilities)
+        under = max((bottom for _, _, _, bottom in placed.values()), default=-30)
         depth: dict[str, int] = {}
-        for name in net.topological_order():
-            depth[name] = 1 + max([depth[parent] for parent in net.parents(name)], default=-1)
+        above = {name: {*net.parents(name), *self.decisions.get(name, ())} for name in net.variables}
+        above |= {name: {*utility.parents} for name, utility in self.utilities.items()}
+        for name in TopologicalSorter(above).static_order():
+            depth[name] = 1 + max([depth[parent] for parent in above[name]], default=-1)
         lines = [
             "  <extensions>",
-            f'    <genie version="1.0" app="pgm" name="{marked(net.name, "the name")}">',
+            f'    <genie version="1.0" app="pgm" name="{marked(self.name, "the name")}">',
         ]
         count = [0] * (len(depth) + 1)
         for name, id in self.ids.items():
             if name not in placed:
-                left, top = 20 + 160 * count[depth[name]], 50 + above + 100 * depth[name]
+                left, top = 20 + 160 * count[depth[name]], 50 + under + 100 * depth[name]
                 count[depth[name]] += 1
                 placed[name] = left, top, left + 120, top + 50
             lines += [

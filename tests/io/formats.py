@@ -190,6 +190,15 @@ def models() -> Iterator[Any]:
     net.add("x", pgm.Gaussian(1.0, 2.0))
     net.add("y", pgm.LinearGaussian({"x": 0.5}, sd=1.5))
     yield net
+    diagram = pgm.InfluenceDiagram("to go?", "limited")
+    diagram.add_chance("rain", {"no": 0.8, "a <b>": 0.2})
+    diagram.add_decision("go out", ["no", "yes"], observes=["rain"])
+    diagram.add_chance("wet", {("no", "no"): 0.1, ...: 0.9}, parents=["rain", "go out"])
+    diagram.add_utility("u 1", {(False, "no"): 1.5, ...: -1e-3}, parents=["wet", "go out"])
+    diagram.add_utility("u2", 3.0)
+    yield diagram.copy()
+    diagram.add_utility("sum", {"u 1": 2.0, "u2": -1.0}, parents=["u 1", "u2"])
+    yield diagram
     markov = pgm.MarkovNetwork()
     markov.add_variable("a", ["x", "y"])
     markov.add_variable("b", [0, 1, 2])

@@ -210,8 +210,8 @@ BROKEN = [
     ("belief network {", 1, "expected the name of the network, found '{'"),
     (HEAD + "variable x", 4, "expected 'node', 'probability', 'properties' or the end.*'variable'"),
     (HEAD + "properties { { }", 4, "'{' after 'properties' is never closed"),
-    (HEAD + "decision d { }", 4, "'d' is a decision"),
-    (HEAD + "\nutility u { }", 5, "'u' is a utility"),
+    (HEAD + "decision d { }", 4, "in the decision 'd', found none"),
+    (HEAD + "\nutility u { }", 2, "'a' has no probability block"),
     (HEAD.replace("node b", "node a"), 3, "'a' is declared a second time"),
     (
         HEAD.replace("type : discrete [ 3 ]", "type : continuous [ 3 ]"),

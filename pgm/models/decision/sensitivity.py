@@ -41,9 +41,14 @@ class Segment:
         Args:
             x: a value of the number.
 
+        Raises:
+            InvalidArgument: it lies outside.
+
         >>> Segment(0.0, 0.5, Line(1.0, 2.0), {}).expected_utility(0.25)
         1.5
         """
+        if not is_number(x) or not self.low <= x <= self.high:
+            raise InvalidArgument(f"x is a number from {self.low:g} to {self.high:g}, not {shown(x)}.")
         return float(self.line(x))
 
 
