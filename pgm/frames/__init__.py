@@ -1,6 +1,7 @@
 """The one gate for data frames: rows that were observed, and tables that were written as frames."""
 
 from .inferring import domains_of
+from .lazily import Groups, Held, hold
 from .long_form import LongForm, is_frame, long_form
 from .reading import Alike, Columns, RealColumns, among, columns, is_rows, names_of, real_columns, weights_of
 from .sequences import Sequences, has_parts, rows_of, sequences
@@ -9,6 +10,8 @@ from .undeclared import Observations, observations
 __all__ = [
     "Alike",
     "Columns",
+    "Groups",
+    "Held",
     "LongForm",
     "Observations",
     "RealColumns",
@@ -17,6 +20,7 @@ __all__ = [
     "columns",
     "domains_of",
     "has_parts",
+    "hold",
     "is_frame",
     "is_rows",
     "long_form",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pgm.errors import InvalidFrame, InvalidVariable, shown
+from pgm.frames.coded import Coded
 from pgm.frames.reading import _NARROW, Column, _read
 from pgm.variables import REAL, Domain, as_domain, is_missing
 
@@ -46,6 +47,8 @@ def domain_of(name: str, column: Column) -> Domain:
     >>> domain_of("wet", ["yes", None, "no"]).states
     ('no', 'yes')
     """
+    if isinstance(column, Coded):
+        column = column.values
     if isinstance(column, nw.Series):
         dtype = column.dtype
         if isinstance(dtype, nw.Categorical | nw.Enum):

@@ -19,6 +19,8 @@ import numpy as np
 from pgm.errors import InvalidArgument, InvalidFrame, UnknownState, listed, nearest, nearest_text, shown, warn
 from pgm.variables import REAL, Variable, as_float, is_missing
 
+from .coded import Coded, narrow
+
 if TYPE_CHECKING:
     import narwhals as nw
 else:
@@ -31,7 +33,7 @@ _NEAR = 0.75  # share of common letters: "rian" for "rain"
 _HINTS = 5  # columns for which an error suggests a name
 _NARROW = 1 << 16  # integers of a range this small are looked up in a table, others sorted
 
-Column: TypeAlias = "list[Any] | np.ndarray | nw.Series[Any]"
+Column: TypeAlias = "list[Any] | np.ndarray | Coded | nw.Series[Any]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,7 @@ def _holds_values(column: Any) -> bool:
         return False
     if isinstance(column, np.ndarray):
         return column.ndim > 0
-    if isinstance(column, list | range):
+    if isinstance(column, list | range | Coded):
         return True
     return isinstance(nw.from_native(column, series_only=True, pass_through=True), nw.Series) or hasattr(
         column, "to_pylist"
@@ -200,6 +202,7 @@ def columns(
     bad: str = "raise",
     remedy: str = _LEAVE_OUT,
     check: Callable[[], None] = lambda: None,
+    numbered: bool = True,
 ) -> Columns:
     """Read the wanted columns that exist; the others are not touched.
 
@@ -209,6 +212,7 @@ def columns(
         bad: "raise" an error about a value that is not a state, or treat it as "missing" and mark its row.
         remedy: what that error proposes.
         check: called before each column; raises when the time limit has passed.
+        numbered: whether rows are those of the user's frame, so that an error names one.
 
     >>> wet = Variable("wet", ["no", "yes"])
     >>> columns({"wet": ["yes", None, "no"], "note": ["a", "b", "c"]}, {"wet": wet}).codes
@@ -226,7 +230,7 @@ def columns(
         if wrong.any():
             row = int(wrong.argmax())
             if bad == "raise":
-                raise _unknown(wanted[name], column[row], row, int(wrong.sum()), remedy)
+                raise _unknown(wanted[name], column[row], row if numbered else None, int(wrong.sum()), remedy)
             bad_rows |= wrong
             coded[wrong] = _MISSING
         codes[name] = coded
@@ -275,6 +279,9 @@ def real_columns(
 
 def _floats(column: Column) -> tuple[np.ndarray, np.ndarray]:
     """A column as floats, NaN where missing, and which cells are neither."""
+    if isinstance(column, Coded):
+        made, bad = _floats([*column.values, None])
+        return column.looked_up(made), column.looked_up(bad)
     if isinstance(column, nw.Series) and (
         column.dtype.is_float() or (column.dtype.is_integer() and not column.null_count())
     ):
@@ -290,9 +297,9 @@ def _floats(column: Column) -> tuple[np.ndarray, np.ndarray]:
     return values, wrong
 
 
-def _unknown(variable: Variable, value: object, row: int, count: int, remedy: str) -> UnknownState:
-    more = f" ({count:,} rows have such values)" if count > 1 else ""
-    where = f"Row {row:,} (the first is 0)"
+def _unknown(variable: Variable, value: object, row: int | None, count: int, remedy: str) -> UnknownState:
+    more = f" ({count:,} rows have such values)" if count > 1 and row is not None else ""
+    where = "The frame" if row is None else f"Row {row:,} (the first is 0)"
     return UnknownState(variable, value, where=where, remedy=f"{remedy}{more}.")
 
 
@@ -471,7 +478,7 @@ def _column(name: object, column: Any) -> Column:
     """A column of a dict as a list, an array or a series."""
     if isinstance(column, np.ma.MaskedArray):
         column = column.tolist()  # with None where masked
-    if isinstance(column, list):
+    if isinstance(column, list | Coded):
         return column
     series: Any = nw.from_native(column, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
@@ -496,6 +503,8 @@ def _column(name: object, column: Any) -> Column:
 
 def _codes(variable: Variable, column: Column) -> np.ndarray:
     """The code of each value; -1 where missing, -2 where it is not a state."""
+    if isinstance(column, Coded):
+        return column.looked_up(_lookup(variable, column.values).astype(narrow(variable.card)))
     if isinstance(column, nw.Series):
         dtype = column.dtype
         if isinstance(dtype, nw.Categorical | nw.Enum) and column.implementation.is_pandas():

@@ -12,6 +12,7 @@ import numpy as np
 from pgm.errors import InvalidArgument, InvalidFrame, UnknownVariable, counted, listed, shown
 from pgm.variables import REAL, Domain, Variable, check_name, is_missing
 
+from .coded import Coded
 from .inferring import domain_of
 from .reading import _BAD, Column, _codes, _floats, _read, _unknown, names_of
 
@@ -42,6 +43,7 @@ def observations(
     declared: Mapping[str, Variable] | None = None,
     names: Iterable[str] | None = None,
     check: Callable[[], None] = lambda: None,
+    numbered: bool = True,
 ) -> Observations:
     """Read a frame, and find out what its columns are.
 
@@ -55,6 +57,7 @@ def observations(
         declared: variables that are known, by name.
         names: the columns to read; all if left out.
         check: called before each column; raises when the time limit has passed.
+        numbered: whether rows are those of the user's frame, so that an error names one.
 
     Raises:
         InvalidFrame: a column without a value, or one that could be either.
@@ -96,10 +99,10 @@ def observations(
             known, read = _found(name, column)
         elif known.continuous:
             read, wrong = _floats(column)
-            _refuse(known, column, wrong)
+            _refuse(known, column, wrong, numbered)
         else:
             read = _codes(known, column)
-            _refuse(known, column, read == _BAD)
+            _refuse(known, column, read == _BAD, numbered)
         if known.card > _MOST:
             raise InvalidFrame(
                 f"The column {shown(name)} has {counted(known.card)} different values, as an identifier has; "
@@ -110,10 +113,11 @@ def observations(
     return Observations(n_rows, variables, codes, values)
 
 
-def _refuse(variable: Variable, column: Column, wrong: np.ndarray) -> None:
+def _refuse(variable: Variable, column: Column, wrong: np.ndarray, numbered: bool = True) -> None:
     if wrong.any():
         row = int(wrong.argmax())
-        raise _unknown(variable, column[row], row, int(wrong.sum()), "Declare it in states=, or leave it out")
+        at, remedy = row if numbered else None, "Declare it in states=, or leave it out"
+        raise _unknown(variable, column[row], at, int(wrong.sum()), remedy)
 
 
 def _found(name: str, column: Column) -> tuple[Variable, np.ndarray]:
@@ -121,6 +125,8 @@ def _found(name: str, column: Column) -> tuple[Variable, np.ndarray]:
 
     Where there may be many rows of few values, these are numbered first, and what they are is asked of those.
     """
+    if isinstance(column, Coded):
+        return _inferred(name, column)
     if isinstance(column, nw.Series):
         dtype = column.dtype
         if not isinstance(dtype, nw.Categorical | nw.Enum) and not dtype.is_numeric() and dtype != nw.Boolean:

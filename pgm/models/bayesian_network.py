@@ -565,7 +565,8 @@ class BayesianNetwork(WhatIf, Understanding):
         states, floats are continuous. `fit_report` says how it went.
 
         Args:
-            frame: a data frame or a dict of columns, one for each node that is not hidden.
+            frame: a data frame or a dict of columns, one for each node that is not hidden; lazy frames count
+                in their engine, and an iterator of frames is read chunk by chunk.
             prior: "bdeu", "laplace" or "k2", an object of pgm.priors, a network, or {node: one of these},
                 `...` for the rest. Left out: maximum likelihood. A network also declares the states.
             estimate: with a prior the "mean" of the posterior, or its "mode" (MAP).

@@ -82,7 +82,8 @@ class Expectation:
             if self._rows is None:
                 from pgm.inference.asking.frame_statistics import DiscreteRows
 
-                data = Columns(task.rows.n_rows, task.rows.codes, np.zeros(task.rows.n_rows, bool))
+                codes = {name: c.astype(np.int32, copy=False) for name, c in task.rows.codes.items()}
+                data = Columns(task.rows.n_rows, codes, np.zeros(task.rows.n_rows, bool))
                 self._rows = DiscreteRows(compiled, data, task.rows.weights)
             tables, log = self._rows.expected(compiled, task.clock)
             return log, self._network._expected(compiled.program, tables, {})
@@ -91,7 +92,8 @@ class Expectation:
             from pgm.inference.asking.frame_statistics import HybridRows
 
             rows, bad = task.rows, np.zeros(task.rows.n_rows, bool)
-            table = Table(compiled, compiled.names, rows.codes, rows.numbers, bad, False, task.clock)
+            codes = {name: c.astype(np.int32, copy=False) for name, c in rows.codes.items()}
+            table = Table(compiled, compiled.names, codes, rows.numbers, bad, False, task.clock)
             self._rows = HybridRows(compiled, table, rows.weights)
         tables, densities, log = self._rows.expected(compiled, task.clock)
         return log, self._network._expected(compiled.program, tables, densities)

@@ -19,9 +19,10 @@ from pgm.errors import (
     nearest,
     shown,
 )
-from pgm.frames import names_of
+from pgm.frames import hold, names_of
 from pgm.learning import Collapsed, Step, climb
 from pgm.learning.counts import Counts
+from pgm.learning.counts.grouped import GroupedCounts
 from pgm.learning.parameters import Rule, fixed_rows, maximise, pooled, rules, tied_groups
 from pgm.randomness import generator
 from pgm.results.fit_report import FitReport
@@ -65,9 +66,10 @@ def fit(net: BayesianNetwork, frame: Any, options: Options) -> Fit:
     """Learn from a frame; the network itself is not changed."""
     clock = start_clock()
     latent = latent_of(net, options.latent)
-    domains = domains_for(net, frame, latent, options)
+    held = hold(frame, net.nodes, options.weights, () if latent else _families(net), clock.check)
+    domains = domains_for(net, held.frame, latent, options)
     kinds = kinds_of(net, domains)
-    rows = read(frame, {n: Variable.of(n, d) for n, d in domains.items()}, latent, options.weights, clock)
+    rows = read(held, {n: Variable.of(n, d) for n, d in domains.items()}, latent, clock)
     known = [name for name in kinds if name in net._cpds]
     fixed = fixed_rows(options.fixed, kinds, known)
     groups = [] if options.tied is None else tied_groups(options.tied, kinds)
@@ -80,6 +82,10 @@ def fit(net: BayesianNetwork, frame: Any, options: Options) -> Fit:
         options.refuse_of_em()
         return task.counted()
     return task.climbed(options)
+
+
+def _families(net: BayesianNetwork) -> list[tuple[str, ...]]:
+    return [(*net._parents[name], name) for name in net.nodes]
 
 
 class Task:
@@ -98,10 +104,14 @@ class Task:
         self.net, self.kinds, self.rows, self.rules = net, kinds, rows, made
         self.groups, self.latent, self.clock = groups, latent, clock
         self.names = list(rows.codes)
-        self.counts = Counts(
-            list(rows.codes.values()),
-            [self._domain(name).card for name in self.names],
-            None if rows.plain else rows.weights,
+        self.counts: Counts | GroupedCounts = (
+            Counts(
+                list(rows.codes.values()),
+                [self._domain(name).card for name in self.names],
+                None if rows.plain else rows.weights,
+            )
+            if rows.grouped is None
+            else rows.grouped
         )
 
     def _domain(self, name: str) -> Domain:
@@ -231,9 +241,9 @@ class Task:
         free = sum(cpd.n_parameters for name, cpd in cpds.items() if self.rules[name].fixed is not True)
         free -= sum(cpds[name].n_parameters for group in self.groups for name in group[1:])
         made = report.changed(
-            n_parameters=free, n_rows=self.rows.n_rows, unseen=unseen(cpds, statistics, self.rules)
+            n_parameters=free, n_rows=self.rows.n_given, unseen=unseen(cpds, statistics, self.rules)
         )
-        n_rows, latent = self.rows.n_rows, frozenset(self.latent)
+        n_rows, latent = self.rows.n_given, frozenset(self.latent)
         return Fit(cpds, made, Learned(statistics, self.rules, self.groups, cpds, n_rows, latent, whole))
 
 
@@ -289,7 +299,8 @@ def more(net: BayesianNetwork, frame: Any, weights: Any, forget: float | None) -
     if len(before.cpds) != len(net):
         raise InvalidArgument("The network has nodes that it had not when it was fitted: call `fit`.")
     kinds = dict(before.cpds)
-    there = set(names_of(frame))
+    held = hold(frame, net.nodes, weights, () if before.latent else _families(net), clock.check)
+    there = set(names_of(held.frame))
     absent = [name for name in kinds if name not in there and name not in before.latent]
     if absent:
         hint = nearest(absent[0], [name for name in there if isinstance(name, str) and name not in net])
@@ -298,13 +309,8 @@ def more(net: BayesianNetwork, frame: Any, weights: Any, forget: float | None) -
             "leave its cells empty."
         )
     latent = {name: cpd.child.domain for name, cpd in kinds.items() if name not in there}
-    rows = read(
-        frame,
-        {name: cpd.child for name, cpd in kinds.items()},
-        latent | dict.fromkeys(kinds, REAL),
-        weights,
-        clock,
-    )
+    variables = {name: cpd.child for name, cpd in kinds.items()}
+    rows = read(held, variables, latent | dict.fromkeys(kinds, REAL), clock)
     task = Task(net, kinds, rows, before.rules, before.groups, latent, clock)
     gaps = bool(latent) or rows.gaps()
     if gaps:
@@ -319,7 +325,7 @@ def more(net: BayesianNetwork, frame: Any, weights: Any, forget: float | None) -
         heard = statistics if whole else new
         log = math.fsum(cpd.expected_log(heard[name]) for name, cpd in cpds.items())
     made = task._fit(cpds, statistics, FitReport((log,), "tol"))
-    n_rows = before.n_rows + rows.n_rows
+    n_rows = before.n_rows + rows.n_given
     learned = Learned(statistics, before.rules, before.groups, cpds, n_rows, before.latent, whole)
     return Fit(cpds, made.report.changed(n_rows=n_rows) if whole else made.report, learned)
 

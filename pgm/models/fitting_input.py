@@ -13,7 +13,8 @@ from pgm.cpds.table_input import check_cells
 from pgm.distributions.pseudo_counts import Expert
 from pgm.errors import InvalidArgument, InvalidFrame, UnknownVariable, listed, nearest, shown
 from pgm.evidence import LARGEST
-from pgm.frames import columns, domains_of, names_of, real_columns, weights_of
+from pgm.frames import Held, columns, domains_of, names_of, real_columns, weights_of
+from pgm.learning.counts.grouped import GroupedCounts
 from pgm.runtime.clock import Clock
 from pgm.variables import REAL, Domain, Variable, as_domain
 
@@ -59,6 +60,13 @@ class Rows:
     numbers: dict[str, np.ndarray]  # NaN where missing
     weights: np.ndarray
     plain: bool  # no weights were given
+    given: int | None = None  # how many rows there were before equal ones were counted once
+    grouped: GroupedCounts | None = None  # counts that the engine made; there are no rows then
+
+    @property
+    def n_given(self) -> int:
+        """How many rows the frame had."""
+        return self.n_rows if self.given is None else self.given
 
     def gaps(self) -> bool:
         """Whether a cell is missing."""
@@ -216,14 +224,13 @@ def kinds_of(net: BayesianNetwork, domains: Mapping[str, Domain]) -> dict[str, C
     return found
 
 
-def read(
-    frame: Any, variables: Mapping[str, Variable], latent: Mapping[str, Domain], weights: Any, clock: Clock
-) -> Rows:
+def read(held: Held, variables: Mapping[str, Variable], latent: Mapping[str, Domain], clock: Clock) -> Rows:
     """The columns as codes and numbers; a latent variable may have a column, with labels of some rows."""
+    frame, weights = held.frame, held.weights
     remedy = "Such a value is no state of the network; leave the row out, or declare the states"
     states = {n: v for n, v in variables.items() if not v.continuous}
     reals = {n: v for n, v in variables.items() if v.continuous}
-    data = columns(frame, states, remedy=remedy, check=clock.check)
+    data = columns(frame, states, remedy=remedy, check=clock.check, numbered=held.n_rows is None)
     found = real_columns(frame, reals, remedy="Leave such rows out", check=clock.check)
     n = max(data.n_rows, found.n_rows)
     if n == 0:
@@ -242,4 +249,16 @@ def read(
     shares = weights_of(weights, n, frame)
     if not shares.any():
         raise InvalidArgument("weights= are all 0: there is nothing to learn from.")
-    return Rows(n, data.codes, found.values, shares, weights is None)
+    if held.families:
+        grouped = _grouped(held, data.codes, variables)
+        return Rows(n, data.codes, found.values, shares, True, held.n_rows, grouped)
+    return Rows(n, data.codes, found.values, shares, weights is None, held.n_rows)
+
+
+def _grouped(held: Held, order: Mapping[str, Any], variables: Mapping[str, Variable]) -> GroupedCounts:
+    places = {name: i for i, name in enumerate(order)}
+    groups = []
+    for each in held.families:
+        codes = columns(each.frame, {name: variables[name] for name in each.frame}).codes
+        groups.append(([places[n] for n in codes], np.column_stack(list(codes.values())), each.weights))
+    return GroupedCounts([variables[name].card for name in order], groups)

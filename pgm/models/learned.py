@@ -189,7 +189,7 @@ def learn_structure(
     (`pgm.config`), or on Ctrl-C, it is the best network so far, and says so.
 
     Args:
-        frame: anything of pandas, polars, pyarrow, duckdb, dask, or a dict of columns.
+        frame: anything of pandas, polars, pyarrow, duckdb, dask, a dict of columns, or an iterator of frames.
         score: "bic" if left out; "aic", "bdeu", "bds", "k2", "log-likelihood", "fnml", "qnml", "bge", or an
             object with options such as pgm.scores.BDeu(5).
         search: how: "tabu", "hill-climb", "ges", "boss", "exact", "chow-liu", "tan", "k2", "pc", "mmhc",
@@ -288,7 +288,7 @@ def _result(
     clock = start_clock()  # the time of the search may be over: there is a network to be shown
     if total is not None:
         parents, threshold = average(total, problem.known)
-        averaged = fitted(problem.variables, problem.columns, problem.weights, parents, order, name, clock)
+        averaged = fitted(problem, parents, order, name, clock)
         ranked = sorted(total.items(), key=lambda item: (-item[1], item[0]))
         confidence = {(names[u], names[v]): min(share, 1.0) for (u, v), share in ranked}
         for u, v in Found.arcs(found.parents):
@@ -298,9 +298,7 @@ def _result(
         for m in found.trace
     ]
     try:
-        network = fitted(
-            problem.variables, problem.columns, problem.weights, found.parents, order, name, clock
-        )
+        network = fitted(problem, found.parents, order, name, clock)
     except TooLarge as error:
         if not found.stopped_by:
             raise
@@ -318,7 +316,7 @@ def _result(
         samples=len(samples),
         exact=found.exact and not found.stopped_by,
         stopped_by=found.stopped_by,
-        n_rows=problem.n_rows,
+        n_rows=problem.n_rows if problem.given is None else problem.given,
         notes=dict(found.notes),
     )
 
@@ -346,6 +344,6 @@ def _with_hidden(
         samples=0,
         exact=False,
         stopped_by=found.stopped_by,
-        n_rows=problem.n_rows,
+        n_rows=problem.n_rows if problem.given is None else problem.given,
         notes=dict(found.notes),
     )

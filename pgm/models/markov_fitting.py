@@ -17,7 +17,7 @@ import numpy as np
 from pgm.distributions.priors import Normal
 from pgm.errors import InvalidArgument, InvalidFrame, listed, shown
 from pgm.factors import Dense
-from pgm.frames import Columns, columns, names_of, weights_of
+from pgm.frames import Columns, columns, hold, names_of, weights_of
 from pgm.results.fit_report import FitReport
 from pgm.runtime.clock import Clock, start_clock
 from pgm.runtime.progress import report as report_progress
@@ -80,7 +80,8 @@ def fit(
     if not number or not 0.0 <= tol < np.inf:
         raise InvalidArgument(f"tol= is a number from 0 on, not {shown(tol)}.")
     clock = start_clock()
-    data, shares = _read(model, frame, weights, clock)
+    held = hold(frame, model.variables, weights, check=clock.check)
+    data, shares = _read(model, held.frame, held.weights, clock)
     whole = len(data.codes) == len(model) and not any((c < 0).any() for c in data.codes.values())
     if method == "pseudo-likelihood" and not whole:
         raise InvalidFrame(
@@ -155,7 +156,7 @@ def fit(
         tuple(logs),
         stopped,
         n_parameters=_free(model, blocks),
-        n_rows=data.n_rows,
+        n_rows=data.n_rows if held.n_rows is None else held.n_rows,
         unseen=tuple(unseen[:10_000]),
     )
     return factors, report

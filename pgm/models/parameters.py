@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from pgm.learning.parameters import rules
+from pgm.learning.searching.problem import Problem
 from pgm.runtime.clock import Clock
-from pgm.variables import Variable
 
 from .bayesian_network import BayesianNetwork
 from .fitting import Task
@@ -16,29 +16,23 @@ from .fitting_input import Options, Rows, kinds_of
 
 
 def fitted(
-    variables: Sequence[Variable],
-    columns: Sequence[np.ndarray],
-    weights: np.ndarray | None,
-    parents: Sequence[Sequence[int]],
-    order: Sequence[str],
-    name: str,
-    clock: Clock,
+    problem: Problem, parents: Sequence[Sequence[int]], order: Sequence[str], name: str, clock: Clock
 ) -> BayesianNetwork:
     """The network with these arrows and the most likely numbers, by EM where cells are missing."""
-    names = [variable.name for variable in variables]
+    names, variables, columns = problem.names, problem.variables, problem.columns
     place = {node: v for v, node in enumerate(names)}
     net = BayesianNetwork(name)
     net._parents.update({node: tuple(names[u] for u in parents[place[node]]) for node in order})
     net._domains.update(dict.fromkeys(order))
     domains = {node: variables[place[node]].domain for node in order}
     kinds = kinds_of(net, domains)
-    n_rows = len(columns[0])
     rows = Rows(
-        n_rows,
+        problem.n_rows,
         {node: columns[place[node]] for node in order if not variables[place[node]].continuous},
         {node: columns[place[node]] for node in order if variables[place[node]].continuous},
-        np.ones(n_rows) if weights is None else weights,
-        weights is None,
+        np.ones(problem.n_rows) if problem.weights is None else problem.weights,
+        problem.weights is None,
+        problem.given,
     )
     task = Task(net, kinds, rows, rules(None, "mean", {}, kinds), [], {}, clock)
     net._take_fit(task.climbed(Options(seed=0)) if rows.gaps() else task.counted())

@@ -10,7 +10,7 @@ import numpy as np
 
 from pgm.calls import guarded
 from pgm.errors import InvalidArgument, InvalidFrame, shown
-from pgm.frames import names_of, observations, weights_of
+from pgm.frames import hold, names_of, observations, weights_of
 from pgm.learning.scores import Score, find_score
 from pgm.learning.searching.constraints import Constraints, constraints
 from pgm.learning.searching.problem import Problem
@@ -31,6 +31,7 @@ class ColumnsOfNodes:
     variables: Mapping[str, Variable]
     data: Mapping[str, np.ndarray]
     weights: np.ndarray | None
+    given: int | None = None  # how many rows there were before equal ones were counted once
 
     def impossible(self, hidden: Iterable[str] = ()) -> list[Arc]:
         """Arcs that the kinds of the columns forbid: no distribution of states given a number is fitted."""
@@ -49,6 +50,7 @@ class ColumnsOfNodes:
             known,
             clock,
             rng,
+            self.given,
         )
 
 
@@ -66,17 +68,25 @@ def read_columns(
     if columns is not None and not isinstance(columns, Iterable):
         raise InvalidArgument(f"columns= lists names of columns, not {shown(columns)}.")
     wanted = None if columns is None else [columns] if isinstance(columns, str) else list(columns)
+    held = hold(frame, wanted, weights, check=check)
+    frame, weights = held.frame, held.weights
     if isinstance(weights, str) and wanted is None:
         wanted = [name for name in names_of(frame) if isinstance(name, str) and name != weights]
     read = observations(
-        frame, states=states, continuous=continuous, names=wanted, declared=declared, check=check
+        frame,
+        states=states,
+        continuous=continuous,
+        names=wanted,
+        declared=declared,
+        check=check,
+        numbered=held.n_rows is None,
     )
     if not read.variables:
         raise InvalidFrame("The frame has no columns.")
     if not read.n_rows:
         raise InvalidFrame("The frame has no rows: there is nothing to learn from.")
     shares = _weights(weights, read.n_rows, frame)
-    return ColumnsOfNodes(read.variables, {**read.codes, **read.values}, shares)
+    return ColumnsOfNodes(read.variables, {**read.codes, **read.values}, shares, held.n_rows)
 
 
 def _weights(weights: Any, n_rows: int, frame: Any) -> np.ndarray | None:

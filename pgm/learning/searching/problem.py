@@ -35,6 +35,7 @@ class Problem:
     known: Constraints
     clock: Clock
     rng: np.random.Generator
+    given: int | None = None  # how many rows the data had before equal ones were counted once
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -1,0 +1,172 @@
+"""Columns as numbers of their values, which chunks of a frame are added to one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pgm.config import current
+from pgm.errors import InvalidFrame, TooLarge, listed, shown
+from pgm.variables import is_missing
+
+if TYPE_CHECKING:
+    import narwhals as nw
+else:
+    from pgm.frames import narwhals_later as nw
+
+_WIDTHS = (np.int8, np.int16, np.int32)  # of codes, by how many values there are
+
+
+class Coded:
+    """A column of few different values: these, and for each row the number of its own, -1 where missing.
+
+    >>> column = Coded(np.array([0, -1, 1], np.int8), ["no", "yes"])
+    >>> list(column)
+    ['no', None, 'yes']
+    """
+
+    __slots__ = ("codes", "values")
+
+    def __init__(self, codes: np.ndarray, values: list[Any]) -> None:
+        self.codes, self.values = codes, values
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, row: int) -> Any:
+        code = int(self.codes[row])
+        return None if code < 0 else self.values[code]
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self.__getitem__, range(len(self)))
+
+    def looked_up(self, table: np.ndarray) -> np.ndarray:
+        """The entry of each row's value in a table, of which the last one is for missing values."""
+        return np.take(table, self.codes)  # -1 indexes the last entry
+
+
+def narrow(most: int) -> type:
+    """The narrowest whole numbers that hold -1 and these.
+
+    >>> narrow(100).__name__, narrow(1000).__name__
+    ('int8', 'int16')
+    """
+    return next((width for width in _WIDTHS if most <= np.iinfo(width).max), np.int64)
+
+
+class Growing:
+    """A column that grows by chunks."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.parts: list[np.ndarray] = []
+        self._numbers: dict[tuple[type, Any], int] = {}  # True == 1, but they are two values
+        self._real: bool | None = None
+
+    def add(self, column: Any) -> int:
+        """Add a chunk; return how many bytes that took."""
+        real = column.dtype.is_float()
+        if self._real is not None and real != self._real:
+            raise InvalidFrame(f"The column {shown(self.name)} has floats in some chunks and none in others.")
+        self._real = real
+        if real:
+            self.parts.append(column.to_numpy().astype(np.float64))
+        else:
+            numbers, values = _numbered(column)
+            table = np.empty(len(values) + 1, np.int64)
+            table[-1] = -1
+            for i, value in enumerate(values):
+                key = type(value), value
+                table[i] = -1 if is_missing(value) else self._numbers.setdefault(key, len(self._numbers))
+            self.parts.append(table.astype(narrow(len(self._numbers)))[numbers])
+        return self.parts[-1].nbytes
+
+    def whole(self) -> Coded | np.ndarray:
+        """All chunks as one column."""
+        if self._real:
+            return np.concatenate(self.parts)
+        width = narrow(len(self._numbers))
+        codes: np.ndarray = np.empty(sum(map(len, self.parts)), width)
+        at = 0
+        for part in self.parts:
+            codes[at : at + len(part)] = part
+            at += len(part)
+        self.parts = []
+        return Coded(codes, [value for _, value in self._numbers])
+
+
+def _numbered(column: nw.Series[Any]) -> tuple[np.ndarray, list[Any]]:
+    """The number of each row's value among those that differ, -1 where missing."""
+    native = column.to_native()
+    if column.implementation.is_pandas():
+        if hasattr(native, "cat"):
+            return np.asarray(native.cat.codes, np.int64), native.cat.categories.tolist()
+        numbers, distinct = native.factorize()
+        return np.asarray(numbers, np.int64), list(distinct.tolist())
+    arrow = column.to_arrow()
+    whole = arrow.combine_chunks() if hasattr(arrow, "combine_chunks") else arrow
+    if not hasattr(whole, "dictionary"):
+        whole = whole.dictionary_encode()
+    numbers = whole.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return numbers.astype(np.int64), whole.dictionary.to_pylist()
+
+
+def in_chunks(
+    chunks: Iterable[Any], names: Iterable[str] | None, check: Callable[[], None] = lambda: None
+) -> dict[str, Coded | np.ndarray]:
+    """The columns of all chunks together, in one or two bytes for each cell that has few values.
+
+    Args:
+        chunks: frames that have the same columns.
+        names: the columns to read, of those that there are; None: all of the first chunk's.
+        check: called before each chunk; raises when the time limit has passed.
+
+    Raises:
+        InvalidFrame: there is no chunk, or a column is missing in one of them.
+        TooLarge: they would not fit the memory limit.
+    """
+    wanted = None if names is None else list(names)
+    grown: dict[str, Growing] = {}
+    taken, first = 0, True
+    for number, chunk in enumerate(chunks):
+        check()
+        frame = _eager(chunk, number)
+        there = frame.columns
+        if first:
+            kept = there if wanted is None else [name for name in wanted if name in there]
+            grown = {name: Growing(name) for name in kept}
+            first = False
+        if absent := [name for name in grown if name not in there]:
+            raise InvalidFrame(f"Chunk {number:,} (the first is 0) has no column {listed(absent)}.")
+        taken += sum(column.add(frame[name]) for name, column in grown.items())
+        if 2 * taken > current().memory_limit:
+            raise TooLarge(
+                f"The first {number + 1:,} chunks need {taken / 1e9:,.1f} GB, twice which is more than the "
+                "memory limit. `fit` to the first of them and `partial_fit` to the others needs little "
+                "memory; so does a lazy frame of polars or duckdb of which only counts are needed."
+            )
+    if first:
+        raise InvalidFrame("There is no chunk: there is nothing to learn from.")
+    return {name: column.whole() for name, column in grown.items()}
+
+
+def _eager(chunk: Any, number: int) -> nw.DataFrame[Any]:
+    if isinstance(chunk, Mapping):
+        if not chunk:
+            raise InvalidFrame(f"Chunk {number:,} (the first is 0) is empty.")
+        import pyarrow  # type: ignore[import-untyped]
+
+        chunk = pyarrow.table(dict(chunk))
+    elif hasattr(chunk, "__arrow_c_array__") and hasattr(chunk, "schema"):
+        import pyarrow
+
+        chunk = pyarrow.table(chunk)
+    try:
+        table = nw.from_native(chunk)
+    except TypeError:
+        raise InvalidFrame(
+            f"Chunk {number:,} (the first is 0) is {shown(chunk)}, not a data frame."
+        ) from None
+    return table.collect() if isinstance(table, nw.LazyFrame) else table

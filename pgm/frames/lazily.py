@@ -1,0 +1,231 @@
+"""Frames whose rows stay in their engine (polars' LazyFrame, duckdb, dask), and frames that come in chunks.
+
+What learning needs of such rows are counts. Where few configurations can occur, the engine counts them all,
+in one group-by; where the families of a network are small, it counts those, several in each group-by; else
+the rows are read in chunks, a byte or two for each cell. The outcome is a frame like any other, with weights.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pgm.errors import InvalidArgument, InvalidFrame, listed, nearest, shown
+
+from .coded import in_chunks
+
+if TYPE_CHECKING:
+    import narwhals as nw
+else:
+    from pgm.frames import narwhals_later as nw
+
+_FIRST = 20_000  # rows that are looked at; a frame of no more is simply read
+_GROUPS = 1 << 20  # configurations that one group-by may have
+_CHUNK = 1 << 17  # rows
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Configurations of some columns, in an order of their own, and how much the rows of each weigh."""
+
+    frame: dict[str, Any]
+    weights: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A frame in memory that says the same as the one that was given."""
+
+    frame: Any
+    weights: Any
+    n_rows: int | None = None  # of the frame that was given; None: of this one
+    families: tuple[Groups, ...] = ()  # counted apart; the frame then only shows which values there are
+
+
+def hold(
+    frame: Any,
+    names: Iterable[str] | None,
+    weights: Any = None,
+    families: Sequence[Sequence[str]] = (),
+    check: Callable[[], None] = lambda: None,
+) -> Held:
+    """The frame itself if it is in memory; else what is needed of it.
+
+    Args:
+        frame: any frame, or an iterator of frames.
+        names: the columns that matter, of those that there are; None: all but that of the weights.
+        weights: numbers, or the name of a column.
+        families: sets of columns; if given, nothing else will be counted.
+        check: called now and then; raises when the time limit has passed.
+
+    >>> hold({"a": [1]}, ["a"]).frame
+    {'a': [1]}
+    >>> import pandas as pd
+    >>> parts = [pd.DataFrame({"a": [1, 2]}), pd.DataFrame({"a": [2]})]
+    >>> list(hold(iter(parts), None).frame["a"])
+    [1, 2, 2]
+    """
+    if isinstance(frame, Mapping | list | tuple | np.ndarray):
+        return Held(frame, weights)
+    named = weights if isinstance(weights, str) else None
+    wanted = None if names is None else list(dict.fromkeys(names))
+    if hasattr(frame, "__next__"):
+        return Held(in_chunks(frame, _besides(wanted, named), check), weights)
+    try:
+        table = nw.from_native(frame)
+    except (TypeError, nw.exceptions.DuplicateError):
+        return Held(frame, weights)  # its reader says what is wrong
+    if not isinstance(table, nw.LazyFrame):
+        return Held(frame, weights)
+    return _of_engine(table, wanted, weights, named, families, check)
+
+
+def _besides(wanted: list[str] | None, named: str | None) -> list[str] | None:
+    return wanted if wanted is None or named is None else [*wanted, named]
+
+
+def _of_engine(
+    table: nw.LazyFrame[Any],
+    wanted: list[str] | None,
+    weights: Any,
+    named: str | None,
+    families: Sequence[Sequence[str]],
+    check: Callable[[], None],
+) -> Held:
+    there = table.collect_schema().names()
+    if named is not None and named not in there:
+        raise InvalidArgument(
+            f"weights= are numbers, one for each row, or a column's name, not {shown(named)}; there are "
+            f"{listed(there)}.{nearest(named, there)}"
+        )
+    names = [name for name in there if name != named] if wanted is None else wanted
+    names = [name for name in names if name in there]
+    every = [*names, named] if named is not None and named not in names else names
+    if not names:
+        return Held(table.to_native(), weights)
+    table = table.select(*every)
+    if weights is not None and named is None:  # numbers in the order of the rows
+        return Held(table.collect().to_native(), weights)
+    first = table.head(_FIRST + 1).collect()
+    if len(first) <= _FIRST:
+        return Held(first.to_native(), weights)
+    schema = table.collect_schema()
+    if not any(schema[name].is_float() for name in names):
+        sizes = {name: first[name].n_unique() + 1 for name in names}
+        if math.prod(sizes.values()) <= _GROUPS:
+            groups = _grouped(table, names, named)
+            if groups is not None:
+                return Held(groups[0].frame, groups[0].weights, groups[1])
+        elif families:
+            found = _by_family(table, families, sizes, named, check)
+            if found is not None:
+                return found
+    return Held(in_chunks(_chunks(table), every, check), weights)
+
+
+def _grouped(table: nw.LazyFrame[Any], names: Sequence[str], named: str | None) -> tuple[Groups, int] | None:
+    """The configurations that occur, counted by the engine, and how many rows there are; None: too many."""
+    rows, weight = _free("rows", names), _free("weight", names)
+    sums = [nw.len().alias(rows)]
+    if named is not None:
+        _check_weights(table, named)
+        sums.append(nw.col(named).sum().alias(weight))
+    grouped = table.group_by(*names, drop_null_keys=False).agg(*sums).head(_GROUPS + 1).collect()
+    if len(grouped) > _GROUPS:
+        return None
+    grouped = grouped.sort(*names)
+    counts = grouped[rows].to_numpy()
+    weights = counts if named is None else grouped[weight].to_numpy()
+    frame = {name: grouped[name].to_native() for name in names}
+    return Groups(frame, weights.astype(np.float64)), int(counts.sum())
+
+
+def _check_weights(table: nw.LazyFrame[Any], named: str) -> None:
+    """Sums would hide a weight that is missing or negative."""
+    column = nw.col(named)
+    found = table.select(column.is_null().sum().alias("missing"), column.min().alias("least")).collect()
+    missing, least = found["missing"].item(), found["least"].item()
+    if missing:
+        raise InvalidFrame(f"{shown(named)}, the column of weights, has no value in {missing:,} rows.")
+    if not least >= 0.0:
+        raise InvalidArgument(
+            f"{shown(named)}, the column of weights, has {least}; it has numbers from 0 on."
+        )
+
+
+def _free(name: str, names: Iterable[str]) -> str:
+    """A name that none of these is."""
+    taken = set(names)
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _by_family(
+    table: nw.LazyFrame[Any],
+    families: Sequence[Sequence[str]],
+    sizes: Mapping[str, int],
+    named: str | None,
+    check: Callable[[], None],
+) -> Held | None:
+    """The counts of these families, as many in each group-by as stay small; None: cells are missing."""
+    found: list[Groups] = []
+    n_rows = 0
+    seen: dict[str, list[Any]] = {}
+    for names in batches(families, sizes, _GROUPS):
+        check()
+        groups = _grouped(table, names, named)
+        if groups is None:
+            return None
+        found.append(groups[0])
+        n_rows = groups[1]
+        for name, column in groups[0].frame.items():
+            values = nw.from_native(column, series_only=True)
+            if values.null_count():
+                return None
+            if name not in seen:
+                seen[name] = values.unique().to_list()
+    longest = max(map(len, seen.values()))
+    shown_ = {name: values + values[:1] * (longest - len(values)) for name, values in seen.items()}
+    return Held(shown_, None, n_rows, tuple(found))
+
+
+def batches(families: Sequence[Sequence[str]], sizes: Mapping[str, int], most: int) -> list[list[str]]:
+    """Sets of columns that cover these families, few of them, with at most so many configurations each.
+
+    >>> batches(["ab", "bc", "ad", "cd"], {"a": 2, "b": 2, "c": 2, "d": 8}, 16)
+    [['a', 'd'], ['c', 'd'], ['a', 'b', 'c']]
+    """
+
+    def size(names: Iterable[str]) -> int:
+        return math.prod(sizes[name] for name in names)
+
+    made: list[dict[str, None]] = []
+    for family in sorted(families, key=size, reverse=True):
+        fits = [both for both in made if size(both | dict.fromkeys(family)) <= most]
+        best = min(fits, key=lambda both: size(both | dict.fromkeys(family)) / size(both), default=None)
+        if best is None:
+            made.append(dict.fromkeys(family))
+        else:
+            best.update(dict.fromkeys(family))
+    return [list(names) for names in made]
+
+
+def _chunks(table: nw.LazyFrame[Any]) -> Iterator[Any]:
+    """The rows in parts, as the engine hands them out."""
+    native: Any = table.to_native()
+    if hasattr(native, "to_arrow_reader"):  # duckdb
+        yield from native.to_arrow_reader(_CHUNK)
+    elif hasattr(native, "fetch_arrow_reader"):  # older ones
+        yield from native.fetch_arrow_reader(_CHUNK)
+    elif hasattr(native, "collect_batches"):  # polars
+        yield from native.collect_batches(chunk_size=_CHUNK)
+    elif hasattr(native, "partitions"):  # dask
+        for part in native.partitions:
+            yield part.compute()
+    else:
+        yield table.collect().to_native()

@@ -1,0 +1,67 @@
+"""Counts that an engine made: of some sets of columns, each with all its configurations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from pgm.config import current
+from pgm.errors import TooLarge, counted
+from pgm.runtime.clock import Clock
+
+from . import Occurring, distinct
+
+
+class GroupedCounts:
+    """The part of `Counts` that learning the numbers of tables needs, without the rows.
+
+    Args:
+        cards: the number of states of each column.
+        groups: (columns, their codes with a row for each configuration, how much its rows weigh).
+
+    >>> pairs = np.array([[0, 0], [1, 1], [1, 0]])
+    >>> GroupedCounts([2, 2], [((0, 1), pairs, np.array([5.0, 3.0, 2.0]))]).tables([[1], [1, 0]])
+    [array([7., 3.]), array([[5., 2.],
+           [0., 3.]])]
+    """
+
+    def __init__(
+        self, cards: Sequence[int], groups: Sequence[tuple[Sequence[int], np.ndarray, np.ndarray]]
+    ) -> None:
+        self.cards, self._groups = tuple(cards), list(groups)
+
+    def tables(self, families: Sequence[Sequence[int]], clock: Clock | None = None) -> list[np.ndarray]:
+        """How much the rows of each configuration of these columns weigh."""
+        cells = sum(math.prod(self.cards[v] for v in family) for family in families)
+        if 8 * cells > current().memory_limit:
+            raise TooLarge(
+                f"The counts of {len(families):,} families have {counted(cells)} cells, which need more "
+                "memory than the limit allows: take fewer columns, or those with fewer states."
+            )
+        found = []
+        for family in families:
+            if clock is not None:
+                clock.check()
+            codes, weights = self._of(family)
+            shape = [self.cards[v] for v in family]
+            flat = np.ravel_multi_index(tuple(codes.T), shape)
+            table = np.bincount(flat, weights, math.prod(shape)).reshape(shape)
+            table.flags.writeable = False
+            found.append(table)
+        return found
+
+    def occurring(self, family: Sequence[int]) -> Occurring:
+        """The configurations of these columns that occur, and what they weigh."""
+        codes, weights = self._of(family)
+        rows, inverse = distinct(
+            np.ascontiguousarray(codes.T, np.int32), np.array([self.cards[v] for v in family], np.int64)
+        )
+        order = np.lexsort(rows.T[::-1])
+        totals = np.bincount(inverse, weights, minlength=len(rows)).astype(np.float64)
+        return Occurring(rows[order], totals[order])
+
+    def _of(self, family: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        columns, codes, weights = next(each for each in self._groups if set(family) <= set(each[0]))
+        return codes[:, [list(columns).index(v) for v in family]], weights
