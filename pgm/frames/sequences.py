@@ -404,8 +404,22 @@ def has_parts(value: Any) -> bool:
     return hasattr(value, "__len__") and not isinstance(value, str | bytes) and getattr(value, "ndim", 1) > 0
 
 
+def _are_arrays(items: Any) -> bool:
+    """Whether all are arrays of numbers whose rows are alike: what needs no look at each by itself."""
+    if not isinstance(items, list) or set(map(type, items)) != {np.ndarray}:
+        return False
+    if not {item.dtype.kind for item in items} <= set("biuf"):
+        return False
+    rows = {item.shape[1:] for item in items}
+    return len(rows) == 1 and len(rows.pop()) < 2 and min(item.ndim for item in items) > 0
+
+
 def _joined(items: Any) -> tuple[Any, np.ndarray]:
     """Several sequences one below the other."""
+    if isinstance(items, np.ndarray):  # numbers, as many steps in each
+        return items.reshape(-1, *items.shape[2:]), np.arange(len(items) + 1) * items.shape[1]
+    if _are_arrays(items):
+        return np.concatenate(items), np.cumsum([0, *map(len, items)], dtype=np.int64)
     parts: list[Any] = []
     for i, item in enumerate(items):
         if _is_frame(item):

@@ -23,7 +23,7 @@ def weather():
     return dbn
 
 
-def test_C132_weather_on_consecutive_days():
+def test_C132_O44_weather_on_consecutive_days():
     dbn, data = weather(), {"wet": [True, True, False]}
     assert math.exp(dbn.score(data)) == pytest.approx(0.1452507968, abs=1e-10)
     filtered = dbn.filter(data).marginal("cloudy").values[:, 1]
@@ -111,7 +111,7 @@ def factorial():
     return dbn
 
 
-def test_C111_factorial():
+def test_C112_O36_factorial():
     dbn = factorial()
     ones = {(1, 1): 0.1, (1, 2): 0.4, (2, 1): 0.6, (2, 2): 0.95}
     dbn.add("O", {key: [1 - p, p] for key, p in ones.items()}, parents=["q1", "q2"], states=[0, 1])
@@ -127,7 +127,7 @@ def test_C111_factorial():
     assert math.exp(best.log_joint) == pytest.approx(0.00429981696, abs=1e-13)
 
 
-def test_C112_coupled():
+def test_C114_O37_coupled():
     dbn = pgm.DynamicBayesianNetwork()
     rows = {(1, 1): [0.9, 0.1], (1, 2): [0.6, 0.4], (2, 1): [0.4, 0.6], (2, 2): [0.1, 0.9]}
     dbn.add("q1", rows, parents=["q1[-1]", "q2[-1]"], initial=[0.7, 0.3], states=[1, 2])
@@ -148,7 +148,7 @@ def test_C112_coupled():
     assert math.exp(dbn.score({"O1": [0, 1, 1]})) == pytest.approx(0.124922, abs=1e-10)
 
 
-def test_C113_switching():
+def test_C115_O37_switching():
     dbn = factorial()
     dbn.add("S", {1: [0.9, 0.1], 2: [0.2, 0.8]}, parents=["S[-1]"], initial=[0.5, 0.5], states=[1, 2])
     chains = {1: (0.1, 0.7), 2: (0.4, 0.95)}
@@ -163,7 +163,7 @@ def test_C113_switching():
     np.testing.assert_allclose(found.marginal("q1").values[:, 0], expected, atol=1e-10)
 
 
-def test_C84_second_order():
+def test_C135_O32_second_order():
     dbn = pgm.DynamicBayesianNetwork()
     second = {(1, 1): [0.9, 0.1], (1, 2): [0.5, 0.5], (2, 1): [0.6, 0.4], (2, 2): [0.2, 0.8]}
     first = [[0.6, 0.4], {1: [0.7, 0.3], 2: [0.4, 0.6]}]

@@ -25,7 +25,7 @@ def coins(*ones: float) -> pgm.Categorical:
 # --- several chains, O36, O37 and O44 ---
 
 
-def test_C112_factorial():
+def test_C112_O36_factorial():
     model = pgm.FactorialHMM(CHAINS, coins(0.1, 0.4, 0.6, 0.95))
     seq = [1, 0, 0, 1]
     assert math.exp(model.score(seq)) == near(0.04391372637)
@@ -95,7 +95,7 @@ def test_C113_meiosis_is_two_chains_along_the_loci():
     assert math.exp(net.log_probability(known)) * 27.0 == near(0.0045)
 
 
-def test_C114_coupled_speech_and_lips():
+def test_C114_O37_coupled_speech_and_lips():
     own = {(1, 1): 0.1, (1, 2): 0.4, (2, 1): 0.6, (2, 2): 0.9}  # P(own next = 2 | own, other)
     audio = [[[1 - own[a, b], own[a, b]] for b in (1, 2)] for a in (1, 2)]
     lips = [[[1 - own[b, a], own[b, a]] for b in (1, 2)] for a in (1, 2)]
@@ -171,7 +171,7 @@ BY_INPUT = pgm.ByInput({0: coins(0.1, 0.5), 1: coins(0.6, 0.9)})
 LINES = pgm.Regression([1.0, -1.0], bias=[0.0, 2.0], variance=[0.25, 0.5])
 
 
-def test_C108_input_output():
+def test_C108_O34_input_output():
     x = [0, 1, 1, 0]
     model = pgm.InputOutputHMM([0.5, 0.5], SWITCHES, BY_INPUT)
     assert math.exp(model.score(x, inputs=x)) == near(0.2602179)
@@ -196,7 +196,7 @@ def test_C108_numbers_that_follow_inputs():
     assert model.decode(seq, inputs=x).path == (0, 0, 0, 0)
 
 
-def test_C109_markov_mixture_of_experts():
+def test_C109_O35_markov_mixture_of_experts():
     gate = pgm.Softmax([1.0, 0.5], bias=[-1.0, 1.0])
     model = pgm.InputOutputHMM([0.5, 0.5], gate, LINES)
     seq, x = [0.2, 0.8, 1.5, 1.2], [0, 1, 2, 1]
@@ -248,7 +248,7 @@ def test_C123_parallel_pronunciations_are_a_choice():
     assert word.smooth(seq).values[0, 2:].sum() == near(0.380980508)
 
 
-def test_C125_phones_make_words_and_words_sentences():
+def test_C125_O42_phones_make_words_and_words_sentences():
     a = pgm.part_of("a", pgm.Categorical([[0.9, 0.1]], symbols=["x", "y"]), stay=0.5)
     b = pgm.part_of("b", pgm.Categorical([[0.2, 0.8]], symbols=["x", "y"]), stay=0.5)
     words = [pgm.sequence_of(a, b, name="W1"), pgm.sequence_of(b, a, name="W2")]
@@ -277,7 +277,7 @@ def test_C137_arc_emission_is_a_chain_of_pairs():
     assert pairs.score([0, 1, 0]) == pytest.approx(model.score([0, 1, 0]), abs=1e-12)
 
 
-def test_C138_urns_without_putting_back():
+def test_C138_O45_urns_without_putting_back():
     model = pgm.UrnHMM([0.5, 0.5], [[0.6, 0.4], [0.3, 0.7]], {1: {"R": 2, "B": 1}, 2: {"R": 1, "B": 2}})
     assert math.exp(model.score(list("RRB"))) == near(133 / 900)
     put_back = pgm.HMM(

@@ -18,7 +18,7 @@ def system() -> pgm.LinearDynamicalSystem:
     return pgm.LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
 
 
-def test_C116_log_likelihood():
+def test_C116_O38_log_likelihood():
     assert system().score(Y) == near(-7.346238326)
     assert system().filter(Y).log_likelihood == near(-7.346238326)
     assert system().smooth(Y).log_likelihood == near(-7.346238326)

@@ -29,7 +29,7 @@ def test_C79_letters_are_not_drawn_one_by_one():
     assert [chain.probability(list(word)) for word in ("that", "the", "txe")] == near([3 / 16, 9 / 32, 0.0])
 
 
-def test_C80_first_order_and_stationary():
+def test_C80_O27_first_order_and_stationary():
     chain = colours()
     steps = [[0.27, 0.3, 0.43], [0.211, 0.304, 0.485], [0.1937, 0.2942, 0.5121]]
     for t, row in enumerate(steps, 1):
@@ -51,7 +51,7 @@ def test_C83_urns_of_single_colour_balls():
     assert colours().score(["red", "red", "green", "green"]) == near(math.log(0.048))
 
 
-def test_C84_sequences_are_drawn():
+def test_C84_O28_sequences_are_drawn():
     """O28: within four standard errors."""
     random = np.random.default_rng(0)
     chain = pgm.MarkovChain(START, MOVES)
@@ -79,7 +79,7 @@ def second_order() -> pgm.MarkovChain:
     return pgm.MarkovChain([[0.6, 0.4], [[0.7, 0.3], [0.4, 0.6]]], moves, states=[1, 2], order=2)
 
 
-def test_C135_second_order():
+def test_C135_O32_second_order():
     """T25: subscripts in the order of time."""
     chain = second_order()
     assert chain.probability([1, 1, 2, 2, 1]) == near(0.0042)
@@ -96,7 +96,7 @@ def test_C135_second_order():
     assert a[0, 0, 0] == a[1, 1, 1] == 0.0
 
 
-def test_C136_the_same_chain_over_pairs():
+def test_C136_T26_the_same_chain_over_pairs():
     """T26: only N**3 of N**4 transitions of pairs are possible; there is one pair less than steps."""
     chain = second_order()
     pairs = chain.to_first_order()

@@ -691,7 +691,7 @@ def test_C76_pedigree():
     assert net.query("K2", {"K1": "AA"})["Aa"] == pytest.approx(0.095)
 
 
-def test_C78_topics_of_successive_days():
+def test_C78_O26_topics_of_successive_days():
     net = book.newspaper()
     days = [("w1", "w1", "w2"), ("w1", "w3", "w2"), ("w3", "w3", "w3")]
     seen = {f"word{d}{i}": w for d, day in enumerate(days, 1) for i, w in enumerate(day, 1)}

@@ -1,4 +1,4 @@
-"""Traps T16, T24 and T27 of the catalogue, C.md, and its rows C127 and C130: systems around sequences."""
+"""Traps T16, T24 and T27 of the catalogue, C.md, and rows C124, C127, C129, C130: systems around sequences."""
 
 from __future__ import annotations
 
@@ -141,6 +141,47 @@ def test_C127_a_network_reads_characters_and_models_of_words_read_words():
         alone = "".join(letter for letter, _ in itertools.groupby(network.predict(x)))
         right["strokes"] += alone == word
     assert right["words"] > 30 > right["strokes"]  # the lexicon corrects single strokes
+
+
+# --- C124: frames in parallel, phones in series; C129: other alphabets ---
+
+
+def test_C124_frames_are_quantised_in_parallel_and_phones_follow_in_series():
+    """O33's reference vectors and rows as two phones; a phone may itself be two simpler sounds."""
+    frames, codes = [0.5, 2.5, 3.5, -0.5, 1.0], [0, 1, 2, 0, 0]
+    rows = {"a": [0.7, 0.2, 0.1], "b": [0.1, 0.3, 0.6]}
+    a, b = (pgm.part_of(name, pgm.Codebook([0.0, 2.0, 4.0], [row]), stay=0.5) for name, row in rows.items())
+    word = pgm.sequence_of(a, b, name="ab")
+    ways = {
+        last: 0.5**5 * math.prod(rows["a" if t < last else "b"][code] for t, code in enumerate(codes))
+        for last in range(1, 5)
+    }
+    assert math.exp(word.score(frames)) == near(sum(ways.values()))
+    best = max(ways, key=ways.__getitem__)
+    assert [phone for _, phone, _ in word.decode(frames).path] == ["a"] * best + ["b"] * (5 - best)
+    two = pgm.part_of("ab", pgm.Codebook([0.0, 2.0, 4.0], list(rows.values())), stay=0.5)
+    assert two.score(frames) == near(word.score(frames))
+
+
+@pytest.mark.parametrize(
+    "alphabet", [list("acgt"), ["the", "dog", "barks", "."], [0, 1, 2, 3], ["\u2191", None]]
+)
+def test_C129_any_alphabet_is_read_by_the_same_model(alphabet):
+    """Speech, DNA, words, strokes: only the names of symbols differ. None is no symbol, but a gap."""
+    symbols = [symbol for symbol in alphabet if symbol is not None] + ["#"] * (None in alphabet)
+    rng = np.random.default_rng(1)
+    rows = rng.dirichlet(np.ones(len(symbols)), 2)
+    model = pgm.HMM([0.6, 0.4], [[0.7, 0.3], [0.2, 0.8]], pgm.Categorical(rows, symbols=symbols))
+    seen = [alphabet[i % len(alphabet)] for i in (0, 1, 1, 3)]
+    total = 0.0
+    for path in itertools.product(range(2), repeat=4):
+        p = [0.6, 0.4][path[0]] * math.prod(
+            [[0.7, 0.3], [0.2, 0.8]][i][j] for i, j in itertools.pairwise(path)
+        )
+        total += p * math.prod(
+            1.0 if s is None else rows[q, symbols.index(s)] for q, s in zip(path, seen, strict=True)
+        )
+    assert math.exp(model.score(seen)) == near(total)
 
 
 # --- C130: no fixed window ---
