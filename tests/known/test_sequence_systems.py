@@ -1,4 +1,4 @@
-"""Traps T16, T24 and T27 of the catalogue, C.md, and rows C124, C127, C129, C130: systems around sequences."""
+"""Traps T16, T24, T27 of the catalogue, C.md, and rows C124, C127, C129, C130: systems around sequences."""
 
 from __future__ import annotations
 
