@@ -53,14 +53,14 @@ class ByInput:
                 self.parts = tuple(np.array(part, dtype=np.float64) for part in parts.values())
             except (TypeError, ValueError):
                 raise InvalidArgument(
-                    "ByInput takes a table of numbers for each value, or a distribution for each."
+                    "ByInput takes a table of parameters for each value, or a distribution for each."
                 ) from None
         self._keys: np.ndarray | None = None
         if all(isinstance(v, int | float | np.number) for v in self.values):
             self._keys = np.array(self.values, dtype=np.float64)
 
     def _over(self, values: tuple[Any, ...]) -> Self:
-        """The same where inputs are numbers of these values."""
+        """The same where inputs are positions of these values."""
         domain = as_domain(list(values))
         codes = [domain.find(value) for value in self.values]
         if sorted(codes) != list(range(len(values))):
@@ -79,7 +79,7 @@ class ByInput:
 
     def _index(self, x: np.ndarray) -> np.ndarray:
         if self._keys is None:
-            raise InvalidArgument("Values of ByInput are numbers where other parts take numbers.")
+            raise InvalidArgument("Values of ByInput are numbers where other parts take numbers as inputs.")
         found = x[:, self.column][:, None] == self._keys
         there = found.any(axis=1) | np.isnan(x[:, self.column])
         if not there.all():
@@ -117,7 +117,7 @@ class ByInput:
 
     @property
     def dim(self) -> int:
-        """How many numbers are observed."""
+        """The dimension of an observation."""
         return int(self.parts[0].dim)
 
     _log_prior = 0.0

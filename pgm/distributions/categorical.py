@@ -94,7 +94,7 @@ class Categorical:
     @property
     def _known(self) -> np.ndarray:
         if not self.has_numbers:
-            raise InvalidArgument("This Categorical has no numbers yet: `fit` gives it some.")
+            raise InvalidArgument("This Categorical has no parameters yet: `fit` gives it some.")
         return self._p
 
     def log_density(self, x: Any) -> np.ndarray:
@@ -249,7 +249,7 @@ class Categorical:
         return len(self._p) > 0
 
     def n_free(self, states: np.ndarray) -> int:
-        """How many numbers are free: one fewer than symbols in each row, impossible symbols left out."""
+        """The number of free parameters: one fewer than symbols in each row, impossible ones left out."""
         return int((self._known[states] > 0.0).sum() - states.sum())
 
     @property
@@ -258,7 +258,7 @@ class Categorical:
         return self._domain
 
     def normals(self) -> None:
-        """It emits no numbers."""
+        """It is not Gaussian."""
 
     def is_value(self, value: Any) -> bool:
         """Whether this is a symbol, even if it has a length."""
@@ -330,12 +330,12 @@ class Categorical:
         """The probabilities."""
         return (self._known,)
 
-    def with_parameters(self, numbers: Sequence[np.ndarray]) -> Self | None:
-        """The same distribution with other numbers; None: there is none with these."""
-        return self._of(numbers[0]) if (numbers[0] >= 0.0).all() else None
+    def with_parameters(self, values: Sequence[np.ndarray]) -> Self | None:
+        """The same distribution with other parameters; None if these are impossible."""
+        return self._of(values[0]) if (values[0] >= 0.0).all() else None
 
     def coordinates(self) -> np.ndarray:
-        """The parameters as numbers without bounds."""
+        """The parameters, unconstrained."""
         return of_shares(self._known)
 
     def at(self, coordinates: np.ndarray) -> Self:

@@ -1,4 +1,4 @@
-"""What every distribution checks: numbers, columns of them, and weights."""
+"""What every distribution checks: finite values, columns of them, and weights."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pgm.errors import InvalidArgument, shown
 
 
 def finite(what: str, values: object, axes: tuple[int, ...]) -> np.ndarray:
-    """Return numbers as a read-only array with one of these numbers of axes."""
+    """Return values as a read-only array with one of these numbers of axes."""
     try:
         found = np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -24,7 +24,7 @@ def finite(what: str, values: object, axes: tuple[int, ...]) -> np.ndarray:
 
 
 def some(what: str, values: object, axes: tuple[int, ...]) -> np.ndarray:
-    """Return numbers as `finite` does, one at least."""
+    """Return values as `finite` does, one at least."""
     found = finite(what, values, axes)
     if not found.size:
         raise InvalidArgument(f"{what} has no number: {shown(values)}.")

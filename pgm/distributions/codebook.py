@@ -1,4 +1,4 @@
-"""A codebook before symbols: rows of numbers count as the nearest of some reference vectors."""
+"""A codebook before symbols: vectors count as the nearest of some reference vectors."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _CHUNK = 4096  # rows whose distances are looked at together
 
 
 class Codebook:
-    """Rows of numbers as symbols: each is the number of the nearest reference vector (vector quantisation).
+    """Vectors as symbols: each is the index of the nearest reference vector (vector quantisation).
 
     What is known of a row afterwards is its symbol alone.
 
     Args:
-        centres: the reference vectors, in rows; or numbers, where one number is observed.
+        centres: the reference vectors, in rows; or a list of numbers, where one number is observed.
         p: the probability of each in each state, as for `Categorical`; left out: yet to be fitted.
 
     >>> import pgm
@@ -142,14 +142,14 @@ class Codebook:
         rows = finite("A Codebook", x, (1,) if self._univariate else (2,))
         rows = rows.reshape(len(rows), -1)
         if rows.shape[1] != self.dim:
-            raise InvalidArgument(f"A row has {self.dim} numbers, not {rows.shape[1]}.")
+            raise InvalidArgument(f"A row has {self.dim} values, not {rows.shape[1]}.")
         return rows
 
     # --- as an emission ---
 
     @property
     def dim(self) -> int:
-        """How many numbers a row has."""
+        """The dimension of a row."""
         return int(self.centres.shape[1])
 
     @property
@@ -169,18 +169,18 @@ class Codebook:
 
     @property
     def domain(self) -> Any:
-        """The numbers of the reference vectors."""
+        """The indices of the reference vectors."""
         return self._p.domain
 
     def normals(self) -> None:
-        """It emits no normal numbers."""
+        """It is not Gaussian."""
 
     def n_free(self, states: np.ndarray) -> int:
         """Probabilities; the reference vectors are given."""
         return self._p.n_free(states)
 
     def read(self, sequences: Sequences) -> Observed:
-        """Read rows of numbers as symbols; a row of which an entry is missing was not observed."""
+        """Read vectors as symbols; one of which an entry is missing was not observed."""
         rows = sequences.floats(self.dim, flat=self._univariate)
         gaps = np.isnan(rows).any(axis=1)
         codes = np.full(len(rows), len(self.centres), np.int32)
@@ -232,13 +232,13 @@ class Codebook:
         """The probabilities."""
         return self._p.parameters()
 
-    def with_parameters(self, numbers: Any) -> Self | None:
+    def with_parameters(self, values: Any) -> Self | None:
         """The same with other probabilities; None: there is none with these."""
-        found = self._p.with_parameters(numbers)
+        found = self._p.with_parameters(values)
         return None if found is None else self._with(found)
 
     def coordinates(self) -> np.ndarray:
-        """The probabilities as numbers without bounds."""
+        """The probabilities, unconstrained."""
         return self._p.coordinates()
 
     def at(self, coordinates: np.ndarray) -> Self:

@@ -1,4 +1,4 @@
-"""Parameters as numbers without bounds, for searches along a gradient."""
+"""Unconstrained coordinates of parameters, for searches along a gradient."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ class Poisson(_Independent):
         return found
 
     def coordinates(self) -> np.ndarray:
-        """The parameters as numbers without bounds."""
+        """The parameters, unconstrained."""
         return np.asarray(np.log(self._mean[self._mean > 0.0]))
 
     def at(self, coordinates: np.ndarray) -> Self:
@@ -230,7 +230,7 @@ class Bernoulli(_Independent):
         return found
 
     def coordinates(self) -> np.ndarray:
-        """The parameters as numbers without bounds."""
+        """The parameters, unconstrained."""
         p = self._mean[(self._mean > 0.0) & (self._mean < 1.0)]
         return np.asarray(np.log(p) - np.log1p(-p))
 
@@ -282,7 +282,7 @@ def products(rows: np.ndarray, logs: np.ndarray) -> np.ndarray:
 
 
 def _ones(rows: Any) -> Any:
-    """The same with 1 for True and 0 for False; numbers are read elsewhere."""
+    """The same with 1 for True and 0 for False; the rest is read elsewhere."""
     if isinstance(rows, dict):
         return {name: _ones(column) for name, column in rows.items()}
     if isinstance(rows, np.ndarray) and rows.dtype != object:

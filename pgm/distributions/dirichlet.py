@@ -91,7 +91,9 @@ class Dirichlet(Printed, PseudoCounts):
         """The most probable probabilities; every alpha must be at least 1, and one greater."""
         less = self._several() - 1.0
         if (less < 0.0).any() or not (less.sum(axis=-1) > 0.0).all():
-            raise InvalidArgument(f"{self!r} has no single mode: numbers of at least 1 have, one greater.")
+            raise InvalidArgument(
+                f"{self!r} has no single mode: alpha must be at least 1, and one entry greater."
+            )
         return np.asarray(less / less.sum(axis=-1, keepdims=True))
 
     @property

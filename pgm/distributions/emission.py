@@ -54,7 +54,7 @@ class Emission(Protocol):
         """What is observed, where that is one of so many symbols."""
 
     def normals(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Mean and covariance of each state, where it emits normal numbers."""
+        """Mean and covariance of each state, where it is Gaussian."""
 
     def read(self, sequences: Sequences) -> Observed:
         """Read what was observed."""

@@ -25,7 +25,7 @@ class Estimators:
     Args:
         estimators: a fitted estimator for each state; or one that is copied for each, yet to be fitted.
             As a gate, one for each last state, whose classes are the next states 0, 1, ...
-        symbols: what is emitted, where they are classifiers; their classes are numbers of these.
+        symbols: what is emitted, where they are classifiers; their classes are positions in it.
         variance: of the noise of each state, where they are fitted regressors.
         inputs: how many inputs there are.
 

@@ -146,7 +146,7 @@ class Gaussian:
     @property
     def _known(self) -> tuple[np.ndarray, np.ndarray]:
         if self._mean is None or self._covariance is None:
-            raise InvalidArgument("This Gaussian has no numbers yet: `fit` gives it some.")
+            raise InvalidArgument("This Gaussian has no parameters yet: `fit` gives it some.")
         return self._mean, self._covariance
 
     # --- what it does ---
@@ -254,7 +254,7 @@ class Gaussian:
         return self._of(mean, covariance)
 
     def _of(self, mean: np.ndarray, covariance: np.ndarray) -> Self:
-        """The same with other numbers, of as many states as these have."""
+        """The same with other parameters, of as many states as these have."""
         made = self.__new__(type(self))
         object.__setattr__(made, "form", self.form)
         states = len(mean) if self.n_states is not None or len(mean) > 1 else None
@@ -277,13 +277,13 @@ class Gaussian:
         """Means and covariances."""
         return self._known
 
-    def with_parameters(self, numbers: Sequence[np.ndarray]) -> Self | None:
-        """The same distribution with other numbers; None: there is none with these."""
-        mean, covariance = numbers
+    def with_parameters(self, values: Sequence[np.ndarray]) -> Self | None:
+        """The same distribution with other parameters; None if these are impossible."""
+        mean, covariance = values
         return self._of(mean, covariance) if are_covariances(covariance) else None
 
     def coordinates(self) -> np.ndarray:
-        """The parameters as numbers without bounds."""
+        """The parameters, unconstrained."""
         mean, covariance = self._known
         return np.concatenate([mean.reshape(-1), of_covariances(covariance, self.form)])
 
@@ -294,7 +294,7 @@ class Gaussian:
         return self._of(coordinates[: mean.size].reshape(mean.shape), spread)
 
     def n_free(self, states: np.ndarray) -> int:
-        """How many numbers are free, by the form of the covariances."""
+        """The number of free parameters, by the form of the covariances."""
         k, d = int(states.sum()), self.dim
         full = d * (d + 1) // 2
         more = {"full": k * full, "diagonal": k * d, "spherical": k, "tied": full if k else 0}
@@ -309,7 +309,7 @@ class Gaussian:
         return self._known
 
     def read(self, sequences: Sequences) -> Observed:
-        """Read rows of numbers, NaN where not observed."""
+        """Read rows of values, NaN where not observed."""
         return Observed(sequences.floats(self.dim, flat=self._univariate))
 
     def log_rows(self, rows: np.ndarray) -> np.ndarray:
@@ -465,7 +465,7 @@ class Gaussian:
         lone = rows.ndim == (0 if self._univariate else 1)
         rows = rows.reshape(-1, 1) if self._univariate else np.atleast_2d(rows)
         if rows.shape[1] != self.dim:
-            raise InvalidArgument(f"A row has {self.dim} numbers, not {rows.shape[1]}.")
+            raise InvalidArgument(f"A row has {self.dim} values, not {rows.shape[1]}.")
         return rows, lone
 
     # --- as a value ---
@@ -527,7 +527,7 @@ class Gaussian:
 
 
 def check_scale(what: str, values: np.ndarray, *, positive: bool = False) -> None:
-    """Refuse numbers whose squares a double does not hold."""
+    """Refuse values whose squares overflow a double."""
     sizes = np.abs(values)
     bad = sizes > _LARGEST
     if positive:

@@ -181,7 +181,7 @@ class GaussianMixture(StateDistribution):
         return np.asarray(self._shaped(found if self._vector else found[..., 0]))
 
     def fit(self, x: Any, weights: Any = None, *, max_iter: int = 1000, tol: float = 1e-9) -> Self:
-        """Return a mixture that is fitted by EM, from these numbers or from a guess.
+        """Return a mixture that is fitted by EM, from the present parameters or from a guess.
 
         Args:
             x: as for `log_density`.
@@ -296,7 +296,7 @@ class GaussianMixture(StateDistribution):
         return name == "mean" or super()._possible(name, value)
 
     def coordinates(self) -> np.ndarray:
-        """The parameters as numbers without bounds."""
+        """The parameters, unconstrained."""
         if self.shared:
             raise InvalidArgument("Components that states share are not fitted along a gradient.")
         return np.concatenate([of_shares(self._known["weights"]), self._components.coordinates()])

@@ -52,7 +52,7 @@ def restricted(scatter: np.ndarray, weight: np.ndarray, form: str) -> np.ndarray
 
 
 def patterns(rows: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Rows by which of their entries were observed: (row numbers, the entries' numbers).
+    """Rows by which of their entries were observed: (indices of rows, indices of entries).
 
     >>> [(at.tolist(), seen.tolist()) for at, seen in patterns(np.array([[1.0, np.nan], [1.0, 2.0]]))]
     [([1], [0, 1]), ([0], [0])]
@@ -93,7 +93,7 @@ def gathered(
     if means is None or covariances is None:
         whole = int(begins[1]) if len(seen) and seen[0].all() else 0
         if weights[order[whole:]].any():
-            raise InvalidArgument("Rows with gaps are fitted by EM, from a Gaussian that has numbers.")
+            raise InvalidArgument("Rows with gaps are fitted by EM, from a Gaussian that has parameters.")
         return complete_statistics(rows[order[:whole]], weights[order[:whole]], diagonal)
     total, mean, scatter = np.zeros(k), np.zeros((k, dim)), np.zeros((k, dim, dim))
     singular = NORMALS.partial_statistics(

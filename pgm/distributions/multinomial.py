@@ -146,7 +146,7 @@ class Multinomial(StateDistribution):
         return self._with({"p": p})
 
     def coordinates(self) -> np.ndarray:
-        """The parameters as numbers without bounds."""
+        """The parameters, unconstrained."""
         return of_shares(self._known["p"])
 
     def at(self, coordinates: np.ndarray) -> Self:

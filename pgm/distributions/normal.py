@@ -9,7 +9,7 @@ import numpy as np
 
 from pgm.runtime.loops import Loops
 
-NORMALS = Loops("pgm.distributions.compiled", "adding up rows of numbers")
+NORMALS = Loops("pgm.distributions.compiled", "adding up rows of values")
 LOG_2PI = math.log(2.0 * math.pi)
 _BITS = 52  # entries whose gaps a double holds as a number
 SINGULAR = 1e-7  # of a standard deviation that is left given the others: what is below is rounding

@@ -30,7 +30,7 @@ def _moments(data: Any, dim: int | None) -> tuple[float, np.ndarray, np.ndarray]
         return float(data.weight[0]), data.mean[0], data.scatter[0]
     rows = finite("data", data, (1,) if dim is None else (1, 2))
     if dim is not None and (rows.shape[-1] != dim if rows.ndim == 2 else rows.size % dim):
-        raise InvalidArgument(f"data are rows of {dim} numbers each, not of the shape {rows.shape}.")
+        raise InvalidArgument(f"data are rows of {dim} values each, not of the shape {rows.shape}.")
     rows = rows.reshape(-1, 1) if dim is None else rows.reshape(-1, dim)
     if not len(rows):
         width = rows.shape[1]
@@ -177,7 +177,7 @@ class NormalGamma(Printed, Conjugate):
     """
 
     def __init__(self, mean: float = 0.0, rows: float = 1.0, a: float = 1.0, b: float = 1.0) -> None:
-        """Take the four numbers."""
+        """Take the four parameters."""
         self.mean = float(finite("mean=", mean, (0,)))
         self.rows, self.a, self.b = positive("rows", rows), positive("a", a), positive("b", b)
 
@@ -296,7 +296,7 @@ class NormalWishart(Printed):
         scale: its scale matrix; the precision that is expected is `df` times this.
 
     Raises:
-        InvalidArgument: numbers out of range, or a scale that is no covariance.
+        InvalidArgument: parameters out of range, or a scale that is not a covariance.
 
     >>> belief = NormalWishart([0, 0], rows=1, df=3).posterior([[1, 2], [2, 1], [3, 4], [4, 3]])
     >>> belief.mean.tolist(), belief.df, np.linalg.inv(belief.scale).round(6).tolist()
@@ -304,7 +304,7 @@ class NormalWishart(Printed):
     """
 
     def __init__(self, mean: Any, rows: float = 1.0, df: float | None = None, scale: Any = None) -> None:
-        """Take the four numbers; df is the dimensions plus 1 and scale the unit matrix if left out."""
+        """Take the four parameters; df is the dimensions plus 1 and scale the unit matrix if left out."""
         self.mean = finite("mean=", mean, (1,))
         d = self.mean.size
         if not d:
@@ -332,7 +332,7 @@ class NormalWishart(Printed):
         """Return what is believed after these data.
 
         Args:
-            data: rows of numbers, or their statistics.
+            data: rows of values, or their statistics.
 
         Raises:
             InvalidArgument: they are not finite numbers.
@@ -360,7 +360,7 @@ class NormalWishart(Printed):
         """Return the log density of all these data together.
 
         Args:
-            data: rows of numbers, or their statistics.
+            data: rows of values, or their statistics.
 
         Raises:
             InvalidArgument: they are not finite numbers.

@@ -1,4 +1,4 @@
-"""What distributions of numbers have in common that are there once, or once for each of several states."""
+"""What numeric distributions have in common, whether one, or one for each of several states."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class StateDistribution:
     kind: ClassVar[str]
     label: ClassVar[str]
 
-    whole: ClassVar[bool] = False  # whether what is emitted are whole numbers
+    whole: ClassVar[bool] = False  # whether it emits whole numbers
 
     _numbers: Mapping[str, np.ndarray] | None  # each (states, ...); None: yet to be fitted
     _vector: bool
@@ -43,7 +43,7 @@ class StateDistribution:
             object.__setattr__(self, name, value)
 
     def _with(self, numbers: Mapping[str, np.ndarray]) -> Self:
-        """The same with other numbers, of as many states as these have."""
+        """The same with other parameters, of as many states as these have."""
         made = self.__new__(type(self))
         for slot in self._slots():
             object.__setattr__(made, slot, getattr(self, slot))
@@ -59,11 +59,11 @@ class StateDistribution:
     @property
     def _known(self) -> Mapping[str, np.ndarray]:
         if self._numbers is None:
-            raise InvalidArgument(f"This {type(self).__name__} has no numbers yet: `fit` gives it some.")
+            raise InvalidArgument(f"This {type(self).__name__} has no parameters yet: `fit` gives it some.")
         return self._numbers
 
     def _shaped(self, values: np.ndarray) -> Any:
-        """Numbers as the user gave them: without the axes that are not there."""
+        """Parameters as the user gave them: without the axis of states where there is one."""
         found = values if self.n_states is not None else values[0]
         return float(found) if np.ndim(found) == 0 else found
 
@@ -169,7 +169,7 @@ class StateDistribution:
         raise NotImplementedError
 
     def to_parts(self) -> dict[str, Any]:
-        """Return the numbers, for a file.
+        """Return the parameters, for a file.
 
         >>> import pgm
         >>> pgm.Poisson(3.0).to_parts()
@@ -186,7 +186,7 @@ class StateDistribution:
 
         Raises:
             FileFormatError, InvalidTable: these are not parts of such a distribution.
-            InvalidArgument: its numbers are none of such a distribution.
+            InvalidArgument: its parameters are impossible.
 
         >>> import pgm
         >>> from pgm.distributions.parts import Part
@@ -208,7 +208,7 @@ class StateDistribution:
         return self._numbers is not None
 
     def n_free(self, states: np.ndarray) -> int:
-        """How many numbers of these states are free."""
+        """The number of free parameters of these states."""
         raise NotImplementedError
 
     @property
@@ -216,10 +216,10 @@ class StateDistribution:
         """It emits no symbols."""
 
     def normals(self) -> None:
-        """It emits no normal numbers."""
+        """It is not Gaussian."""
 
     def read(self, sequences: Sequences) -> Observed:
-        """Read rows of numbers, NaN where not observed."""
+        """Read rows of values, NaN where not observed."""
         rows = sequences.floats(self.dim, flat=not self._vector)
         self._check_rows(rows, lambda row: f"{sequences.place(row).capitalize()}: ")
         return Observed(rows)
@@ -255,12 +255,12 @@ class StateDistribution:
         raise NotImplementedError
 
     def parameters(self) -> tuple[np.ndarray, ...]:
-        """All numbers, as arrays."""
+        """All parameters, as arrays."""
         return tuple(self._known.values())
 
-    def with_parameters(self, numbers: Sequence[np.ndarray]) -> Self | None:
-        """The same distribution with other numbers; None: there is none with these."""
-        named = dict(zip(self._known, numbers, strict=True))
+    def with_parameters(self, values: Sequence[np.ndarray]) -> Self | None:
+        """The same distribution with other parameters; None if these are impossible."""
+        named = dict(zip(self._known, values, strict=True))
         return (
             self._with(named) if all(self._possible(name, value) for name, value in named.items()) else None
         )
@@ -287,7 +287,7 @@ class StateDistribution:
             )
         rows = np.atleast_2d(rows) if self._vector else rows.reshape(-1, 1)
         if rows.shape[1] != self.dim:
-            raise InvalidArgument(f"A row has {self.dim} numbers, not {rows.shape[1]}.")
+            raise InvalidArgument(f"A row has {self.dim} values, not {rows.shape[1]}.")
         self._check_rows(rows, lambda row: "" if lone else f"Row {row} (the first is 0): ")
         return rows, lone
 
@@ -388,7 +388,7 @@ def entries(what: str, values: Any, dim: int | None) -> tuple[np.ndarray, int, i
     """
     found = finite(what, values, (0, 1, 2))
     if found.size == 0:
-        raise InvalidArgument(f"{what} has no numbers: {shown(values)}.")
+        raise InvalidArgument(f"{what} is empty: {shown(values)}.")
     vector = found.ndim == 2 or dim is not None
     states = None if found.ndim == 0 or (found.ndim == 1 and dim is not None) else len(found)
     table = found.reshape(-1, 1) if not vector else np.atleast_2d(found)

@@ -25,7 +25,7 @@ class Source(Protocol):
         """Return the error about the part at the end of this path, or about its key."""
 
     def take(self, count: int, what: str) -> None:
-        """Count so many numbers, or raise TooLarge."""
+        """Count so many values, or raise TooLarge."""
 
     def state(self, part: Part) -> Any:
         """Return the state that a part is."""
@@ -72,7 +72,7 @@ class Part:
         raise self.source.error(message, (*self.path, *steps), key)
 
     def take(self, count: int, what: str) -> None:
-        """Count so many numbers that are about to be made, or raise TooLarge."""
+        """Count so many values that are about to be made, or raise TooLarge."""
         self.source.take(count, what)
 
     def state(self) -> Any:

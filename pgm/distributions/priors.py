@@ -1,4 +1,4 @@
-"""Priors: what is believed of numbers before data; `pgm.priors`."""
+"""Prior distributions of parameters; `pgm.priors`."""
 
 from .dirichlet import Beta, Dirichlet
 from .normal_priors import Normal, NormalGamma, NormalWishart

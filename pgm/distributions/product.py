@@ -112,12 +112,12 @@ class Product(StateDistribution):
         """Those of all parts, one after the other."""
         return tuple(value for part in self.parts for value in part.parameters())
 
-    def with_parameters(self, numbers: Sequence[np.ndarray]) -> Self | None:
-        """The same distribution with other numbers; None: there is none with these."""
+    def with_parameters(self, values: Sequence[np.ndarray]) -> Self | None:
+        """The same distribution with other parameters; None if these are impossible."""
         found, at = [], 0
         for part in self.parts:
             many = len(part.parameters())
-            found.append(part.with_parameters(numbers[at : at + many]))
+            found.append(part.with_parameters(values[at : at + many]))
             at += many
         if any(part is None for part in found):
             return None
@@ -150,7 +150,7 @@ class Product(StateDistribution):
         return {", ".join(group): part for group, part in zip(names, self.parts, strict=True)}
 
     def read(self, sequences: Sequences) -> Observed:
-        """Read each part's columns; rows hold numbers, symbols as codes, NaN where not observed."""
+        """Read each part's columns; rows hold floats, symbols as codes, NaN where not observed."""
         self._check_width(sequences)
         names = self._columns(sequences)
         found, number = [], 0
@@ -338,7 +338,7 @@ def _width(part: Any) -> int:
 
 
 def _joined(columns: list[np.ndarray]) -> np.ndarray:
-    """Columns side by side, as numbers where all are."""
+    """Columns side by side, as floats where all are numeric."""
     tables = [column.reshape(len(column), -1) for column in columns]
     if all(table.dtype.kind in "fiu" for table in tables):
         return np.hstack([table.astype(np.float64) for table in tables])

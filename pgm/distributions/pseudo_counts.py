@@ -99,13 +99,13 @@ class Laplace(PseudoCounts):
 
 
 class Expert(PseudoCounts):
-    """What a network says, worth so many rows: expert numbers and data together.
+    """What a network says, worth so many rows: an expert's parameters and data together.
 
     A table of the network becomes Dirichlet priors, rows P(row) each entry; so a configuration that the
     network finds likely is believed more firmly.
 
     Args:
-        network: a network with these variables and arrows, with all its numbers.
+        network: a network with these variables and arrows, with all its parameters.
         rows: how many rows its word is worth.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Numbers that depend on inputs: for each state a linear function of the inputs, with normal noise."""
+"""Linear regression on inputs: for each state a linear function of them, with Gaussian noise."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Regression:
     """A number, or several, for each state: a linear function of the inputs plus normal noise.
 
     Args:
-        weights: of shape (states, inputs); or (states,) of one input; or, where several numbers are observed,
-            (states, numbers, inputs). Left out: yet to be learned.
-        bias: of shape (states,), or (states, numbers); zero if left out.
+        weights: of shape (states, inputs); or (states,) of one input; or, where several values are observed,
+            (states, values, inputs). Left out: yet to be learned.
+        bias: of shape (states,), or (states, values); zero if left out.
         sd: the standard deviation of the noise of each state.
         variance: its square, instead of `sd`.
-        covariance: of shape (states, numbers, numbers), where several numbers are observed.
+        covariance: of shape (states, values, values), where several values are observed.
         inputs: how many inputs there are, where nothing else says it.
-        dim: how many numbers are observed.
+        dim: how many values are observed.
 
     >>> lines = Regression([1.0, -1.0], bias=[0.0, 2.0], variance=[0.25, 0.5])
     >>> lines.mean([[3.0]]).tolist()
@@ -114,23 +114,23 @@ class Regression:
 
     @property
     def weights(self) -> np.ndarray:
-        """Of shape (states, inputs), or (states, numbers, inputs)."""
+        """Of shape (states, inputs), or (states, values, inputs)."""
         return self._known[0][:, 0, :-1] if self.dim == 1 else self._known[0][:, :, :-1]
 
     @property
     def bias(self) -> np.ndarray:
-        """Of shape (states,), or (states, numbers)."""
+        """Of shape (states,), or (states, values)."""
         return self._known[0][:, 0, -1] if self.dim == 1 else self._known[0][:, :, -1]
 
     @property
     def variance(self) -> np.ndarray:
-        """Of shape (states,), or (states, numbers)."""
+        """Of shape (states,), or (states, values)."""
         found = np.diagonal(self._known[1], axis1=1, axis2=2)
         return np.asarray(found[:, 0] if self.dim == 1 else found)
 
     @property
     def covariance(self) -> np.ndarray:
-        """Of shape (states, numbers, numbers)."""
+        """Of shape (states, values, values)."""
         return self._known[1]
 
     @property
@@ -140,7 +140,7 @@ class Regression:
         return self._w, self._s
 
     def mean(self, x: Any) -> np.ndarray:
-        """Return what each state emits on average, (rows, states), or (rows, states, numbers).
+        """Return what each state emits on average, (rows, states), or (rows, states, values).
 
         Args:
             x: rows of inputs.
@@ -180,7 +180,7 @@ class Regression:
         if some.any():
             place = read.place(int(some.argmax()))
             raise InvalidArgument(
-                f"{place[0].upper()}{place[1:]}: a Regression takes all numbers of a step, or none; "
+                f"{place[0].upper()}{place[1:]}: a Regression takes all values of a step, or none; "
                 "here some are missing."
             )
         return y

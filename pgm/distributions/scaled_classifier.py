@@ -118,7 +118,7 @@ class ClassifierEmission:
         return made
 
     def normals(self) -> None:
-        """It emits no normal numbers."""
+        """It is not Gaussian."""
 
     def n_free(self, states: np.ndarray) -> int:
         """Nothing is learned."""

@@ -327,7 +327,7 @@ def climbed(x: np.ndarray, counts: np.ndarray, w: np.ndarray, ridge: float) -> n
 
 
 def cubes(part: Part, classes: int) -> np.ndarray:
-    """Numbers of shape (states, classes, inputs + 1) of a file."""
+    """Weights of shape (states, classes, inputs + 1) of a file."""
     states = len(part.elements("a list of weights"))
     if not states or not part.at(0).elements("a list of weights"):
         part.expected("weights of one state at least")

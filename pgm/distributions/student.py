@@ -19,7 +19,7 @@ class Student(Printed):
 
     Args:
         df: the degrees of freedom.
-        mean: where its centre is; several numbers for a multivariate one.
+        mean: where its centre is; a list for a multivariate one.
         scale: the scale, or of a multivariate one the shape matrix.
 
     Raises:

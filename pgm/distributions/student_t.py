@@ -57,7 +57,7 @@ class StudentT(StateDistribution):
     __slots__ = ("begin", "fixed_df")
     kind, label = "student-t", "Student's t"
 
-    begin: float  # degrees of freedom where learning begins without numbers
+    begin: float  # degrees of freedom where learning begins without parameters
     fixed_df: bool
 
     def __init__(
@@ -90,7 +90,7 @@ class StudentT(StateDistribution):
             what = "scale=" if covariance is None else "covariance="
             raise InvalidArgument(f"{what} is singular: there is no density.")
         if degrees.size not in (1, len(means)):
-            raise InvalidArgument(f"df= has {degrees.size} numbers, and there are {len(means)} states.")
+            raise InvalidArgument(f"df= has {degrees.size} values, and there are {len(means)} states.")
         if dim not in (None, like.dim):
             raise InvalidArgument(f"dim={shown(dim)} does not go with a mean of {like.dim} dimensions.")
         numbers = {"mean": means, "covariance": matrices, "df": np.resize(degrees, len(means))}

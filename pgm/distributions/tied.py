@@ -37,7 +37,7 @@ class Tied:
 
     @property
     def dim(self) -> int:
-        """How many numbers an observation has."""
+        """The dimension of an observation."""
         return int(self.shared.dim)
 
     @property
@@ -158,7 +158,7 @@ class Stacked:
 
     @property
     def dim(self) -> int:
-        """How many numbers an observation has."""
+        """The dimension of an observation."""
         return int(self.parts[0].dim)
 
     @property

@@ -117,7 +117,7 @@ def test_they_are_values() -> None:
         (lambda: pgm.Gaussian([0, 0, 0], covariance=np.eye(2)), "does not go with"),
         (lambda: pgm.Gaussian(0.0, sd=1e-200), "another unit"),
         (lambda: pgm.Gaussian([0, 0], covariance=[[1, 1], [1, 1]]).log_density([0, 0]), "singular"),
-        (lambda: pgm.Gaussian().log_density(0.0), "no numbers yet"),
+        (lambda: pgm.Gaussian().log_density(0.0), "no parameters yet"),
         (lambda: pgm.Gaussian().fit([]), "no row with any weight"),
         (lambda: pgm.Gaussian().fit([1.0], weights=[-1.0]), "not negative"),
         (lambda: pgm.Categorical([0.5, 0.6]), "not to 1.1"),

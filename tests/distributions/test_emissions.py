@@ -181,7 +181,7 @@ def test_it_keeps_the_protocol_of_local_distributions(make: Any) -> None:
         one.dim = 9
     assert "<" in one._repr_html_()
     assert type(one).__name__ in repr(one)
-    with pytest.raises(pgm.InvalidArgument, match="no numbers yet"):
+    with pytest.raises(pgm.InvalidArgument, match="no parameters yet"):
         case.new.log_density(data)
     assert type(one).__name__ in repr(case.new)
     with pytest.raises(pgm.InvalidArgument, match="no row with any weight"):

@@ -146,4 +146,4 @@ def test_it_prints_and_is_drawn():
     assert repr(colours()).splitlines()[1].split() == ["from", "to", "red", "to", "blue", "to", "green"]
     assert second_order()._repr_html_().startswith("<div")
     assert second_order().plot(title="pairs").get_title() == "pairs"
-    assert "no numbers yet" in repr(pgm.MarkovChain(states=[1, 2]))
+    assert "no parameters yet" in repr(pgm.MarkovChain(states=[1, 2]))

@@ -62,7 +62,7 @@ def test_a_target_may_have_very_many_classes() -> None:
 @pytest.mark.parametrize("data", [[1, 2, 3], [[1]]])
 def test_rows_of_another_width_are_refused(data: Any) -> None:
     for question in (PAIRS.posterior, PAIRS.log_evidence):
-        with pytest.raises(pgm.InvalidArgument, match="rows of 2 numbers each"):
+        with pytest.raises(pgm.InvalidArgument, match="rows of 2 values each"):
             question(data)
     with pytest.raises(pgm.InvalidArgument, match="not an empty one"):
         pgm.priors.NormalWishart([])

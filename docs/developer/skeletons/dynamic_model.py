@@ -68,7 +68,7 @@ class Sticky:
     def stay(self) -> float:
         """The probability of the same state again."""
         if self._stay is None:
-            raise InvalidArgument("The chain has no numbers yet: fit it to sequences.")
+            raise InvalidArgument("The chain has no parameters yet: fit it to sequences.")
         return self._stay
 
     def score(self, data: Any, *, lengths: Any = None, sequence: Any = None) -> Logarithm:
@@ -127,13 +127,13 @@ class Sticky:
         return self.to_network(2).plot(ax=ax, figsize=figsize, title=title)
 
     def copy(self) -> Self:
-        """A chain of its own with the same numbers."""
+        """Return an independent copy."""
         made = self.__new__(type(self))
         made.__dict__.update(self.__dict__)
         return made
 
     def __eq__(self, other: object) -> bool:
-        """Equal when states and numbers are."""
+        """Equal when states and parameters are."""
         if not isinstance(other, Sticky):
             return NotImplemented
         return (self.name, self.domain, self._stay) == (other.name, other.domain, other._stay)

@@ -18,7 +18,7 @@ def write(model: HMM) -> dict[str, Any]:
     """Return the model as the object of its file."""
     emission: Any = model.emission
     if not emission.has_numbers:
-        raise InvalidArgument("The emission has no numbers yet: give it some, or fit the model to data.")
+        raise InvalidArgument("The emission has no parameters yet: give it some, or fit the model to data.")
     if EMISSIONS.get(getattr(emission, "kind", "")) is not type(emission):
         raise InvalidArgument(f"An emission that is a {type(emission).__name__} has no JSON form.")
     symbols = {"state": write_state} if emission.kind in ("categorical", "product") else {}

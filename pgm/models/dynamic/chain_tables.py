@@ -38,12 +38,12 @@ class Entries:
 
 @dataclass(frozen=True, eq=False)
 class Shares(Entries):
-    """Numbers that are known, and not learned."""
+    """Parameters that are known, and not learned."""
 
     shares: np.ndarray
 
     def of(self, tables: Tables) -> np.ndarray:
-        """These numbers."""
+        """These parameters."""
         return self.shares
 
     def counted(self, counts: np.ndarray, size: int) -> np.ndarray:
@@ -53,14 +53,14 @@ class Shares(Entries):
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """A chain whose numbers stand in tables; a table may stand in many places."""
+    """A chain whose parameters are tables; a table may stand in many places."""
 
     start: tuple[Entries, ...]
     stages: tuple[tuple[Stage, tuple[Entries, ...]], ...]
     end: tuple[Entries, ...] = ()  # P(the sequence ends after this state), where that is part of it
 
     def steps(self, tables: Tables) -> tuple[Steps, np.ndarray]:
-        """The chain with these numbers, without impossible arcs; and which arcs it has."""
+        """The chain with these parameters, without impossible arcs; and which arcs it has."""
         start = _product(self.start, tables)
         kept, values, stages = [], [], []
         for one, factors in self.stages:

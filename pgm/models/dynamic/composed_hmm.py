@@ -232,7 +232,7 @@ class ComposedHMM(HiddenChain):
         return network(self, steps_of(steps), self.variable.domain)
 
     def __eq__(self, other: object) -> bool:
-        """Equal when parts and numbers are."""
+        """Equal when parts and parameters are."""
         if not isinstance(other, ComposedHMM):
             return NotImplemented
         mine, theirs = self._places, other._places

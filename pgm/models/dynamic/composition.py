@@ -34,7 +34,7 @@ def part_of(
             than one: what is left is the end of the part.
 
     Raises:
-        InvalidArgument: the name is no text, or the emission has no numbers.
+        InvalidArgument: the name is not a text, or the emission has no parameters.
         InvalidTable: probabilities are negative, or sum to more than one.
 
     >>> import pgm
@@ -46,7 +46,7 @@ def part_of(
         raise InvalidArgument(f"The name of a part is a text, not {shown(name)}.")
     if not isinstance(emission, Emission) or not emission.has_numbers:
         raise InvalidArgument(
-            f"The emission of a part is a distribution with numbers, a row for each state, not "
+            f"The emission of a part is a distribution with parameters, a row for each state, not "
             f"{shown(emission)}."
         )
     k = emission.n_states or 1

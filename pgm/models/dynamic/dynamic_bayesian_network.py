@@ -349,7 +349,7 @@ class DynamicBayesianNetwork:
             data: a sequence, or several; see the class.
             targets: names; if left out all variables with states that are not observed in each step.
             engine: "interface", which is exact and what "auto" takes; for an interface that is too large,
-                or numbers that are not observed, "boyen-koller", "particles", or an object of pgm.filters.
+                or unobserved continuous variables, "boyen-koller", "particles", or an object of pgm.filters.
             lengths: how many steps each sequence has, where all stand one below the other.
             sequence: the column of a data frame that says which sequence a row belongs to.
 
@@ -472,7 +472,7 @@ class DynamicBayesianNetwork:
         return interface.ObservedRows(kind, nothing, nothing, {}, {}, numbers, history=self.lag)
 
     def score(self, data: Any, *, by: str | None = None, lengths: Any = None, sequence: Any = None) -> Any:
-        """Return log P of what was observed; of densities where numbers are observed.
+        """Return log P of what was observed; a density where continuous values are observed.
 
         Args:
             data: a sequence, or several; see the class.
@@ -526,7 +526,7 @@ class DynamicBayesianNetwork:
     def map(self, data: Any, *, lengths: Any = None, sequence: Any = None) -> Any:
         """Return the most probable course: a state for each variable in each step.
 
-        Numbers that were not observed are summed out.
+        Continuous variables that were not observed are integrated out.
 
         Args:
             data: a sequence, or several; see the class.
@@ -664,10 +664,10 @@ class DynamicBayesianNetwork:
         tol: float = 1e-6,
         seed: int | np.random.Generator | None = None,
     ) -> Self:
-        """Learn the numbers of all distributions from sequences; returns the network itself.
+        """Learn the parameters of all distributions from sequences; returns the network itself.
 
         A distribution is one for all its steps. What has gaps, or is never observed, is expected from the
-        numbers so far (EM); with complete data one step counts. It begins with the numbers that there are;
+        numbers so far (EM); with complete data one step counts. It begins with the present parameters;
         zeros of tables stay, and so do rows that are never used. `fit_report` says how it went.
 
         Args:
@@ -686,7 +686,7 @@ class DynamicBayesianNetwork:
         Raises:
             UnknownVariable, InvalidArgument, InvalidFrame, InvalidEvidence: data that cannot be read, or an
                 option out of range.
-            ImpossibleEvidence: what is observed has probability zero with the numbers that it begins with.
+            ImpossibleEvidence: what is observed has probability zero with the parameters that it begins with.
 
         >>> dbn = DynamicBayesianNetwork()
         >>> dbn.add("rain", {True: 0.5, False: 0.5}, parents=["rain[-1]"], initial=0.5)

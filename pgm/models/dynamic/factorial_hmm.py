@@ -85,7 +85,7 @@ class FactorialHMM(JointChains):
         engine: Any = "auto",
         seed: int | np.random.Generator | None = None,
     ) -> Any:
-        """Return log P of what was observed; of densities where numbers are observed.
+        """Return log P of what was observed; a density where continuous values are observed.
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
@@ -177,8 +177,8 @@ class FactorialHMM(JointChains):
     ) -> Self:
         """Learn from sequences whose states nobody saw, by EM; returns the model itself.
 
-        It climbs from the numbers that there are; what has none begins with a guess from the data. Zeros stay
-        zero, and rows that are never taken keep their numbers. `fit_report` says how it went.
+        It starts from the present parameters, or where there are none from a guess from the data. Zeros stay
+        zero, and rows that are never taken keep their values. `fit_report` says how it went.
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.

@@ -35,7 +35,7 @@ class MeanFieldTask(Task):
         self.beliefs: list[np.ndarray] | None = None
 
     def begin(self, random: np.random.Generator, anew: bool) -> HiddenChain:
-        """The numbers that learning begins with; beliefs begin anew."""
+        """The parameters that learning begins with; beliefs begin anew."""
         self.beliefs = None
         if not self.model._emission.has_numbers or anew:
             self.model._check_size(len(self.observed.rows))  # what is guessed has a weight for each

@@ -46,7 +46,7 @@ Sheet = tuple[str, list[str], list[list[str]], str]  # a table that is printed: 
 
 
 class HiddenChain:
-    """A chain of hidden states, whose numbers stand in tables, and what the states emit."""
+    """A chain of hidden states, whose parameters are tables, and what the states emit."""
 
     _word: ClassVar[str]  # what it is called in print
     name: str
@@ -73,14 +73,14 @@ class HiddenChain:
 
     @property
     def n_parameters(self) -> int:
-        """How many numbers are free; impossible states, transitions and symbols are not."""
+        """The number of free parameters; impossible states, transitions and symbols are not counted."""
         self._check_numbers()
         return sum(map(self._free_of, self._shapes)) + int(
             self._emission.n_free(np.ones(self._emission.n_states, bool))
         )
 
     def _free_of(self, key: Key) -> int:
-        """How many numbers of a table are free."""
+        """The number of free parameters of a table."""
         table = self._tables[key]
         return int((table > 0).sum()) - table[..., 0].size
 
@@ -90,12 +90,14 @@ class HiddenChain:
                 of = f" of {chain!r}" if chain else ""
                 raise IncompleteModel(f"The model has no {part}{of} yet: give it one, or fit it to data.")
         if not self._emission.has_numbers:
-            raise IncompleteModel("The emission has no numbers yet: give it some, or fit the model to data.")
+            raise IncompleteModel(
+                "The emission has no parameters yet: give it some, or fit the model to data."
+            )
 
     # --- questions ---
 
     def score(self, data: Any, *, lengths: Any = None, sequence: Any = None, by: str | None = None) -> Any:
-        """Return log P of what was observed; of densities where numbers are observed.
+        """Return log P of what was observed; a density where continuous values are observed.
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
@@ -252,8 +254,8 @@ class HiddenChain:
     ) -> Self:
         """Learn from sequences whose states nobody saw, by exact EM; returns the model itself.
 
-        It climbs from the numbers that there are; what has none begins with a guess from the data. Zeros stay
-        zero, and rows that are never taken keep their numbers. `fit_report` says how it went.
+        It starts from the present parameters, or where there are none from a guess from the data. Zeros stay
+        zero, and rows that are never taken keep their values. `fit_report` says how it went.
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
@@ -510,7 +512,7 @@ class HiddenChain:
     # --- as a value, and in print ---
 
     def _with(self, tables: Mapping[Key, np.ndarray], emission: Any) -> Self:
-        """The same model with other numbers."""
+        """The same model with other parameters."""
         made = self.copy()
         for table in tables.values():
             table.flags.writeable = False
@@ -518,13 +520,13 @@ class HiddenChain:
         return made
 
     def copy(self) -> Self:
-        """A model of its own with the same numbers."""
+        """Return an independent copy."""
         made = self.__new__(type(self))
         made.__dict__.update(self.__dict__)
         return made
 
     def __eq__(self, other: object) -> bool:
-        """Equal when states and numbers are."""
+        """Equal when states and parameters are."""
         if type(other) is not type(self):
             return NotImplemented
         if (self.name, self.variable) != (other.name, other.variable) or self._emission != other._emission:

@@ -61,7 +61,7 @@ class Task:
                 or (part is not None and not part.has_numbers)
                 or (name == "emission" and not self.model._emission.has_numbers)
             ):
-                raise InvalidArgument(f"fixed= names {name!r}, which has no numbers yet.")
+                raise InvalidArgument(f"fixed= names {name!r}, which has no parameters yet.")
         return set(names)
 
     def _priors(self, given: Any) -> dict[str, float]:
@@ -101,7 +101,7 @@ class Task:
         return total
 
     def maximise(self, now: HiddenChain, found: Any, iteration: int) -> HiddenChain:
-        """The most likely numbers for these counts."""
+        """The most likely parameters for these counts."""
         counts, seen = found
         tables = dict(now._tables)
         for key, table in now._tables.items():
@@ -131,7 +131,7 @@ class Task:
     # --- where it begins ---
 
     def begin(self, random: np.random.Generator, anew: bool) -> HiddenChain:
-        """The numbers that the model has, and guesses for others; or guesses for all that is not fixed."""
+        """The present parameters, and guesses for missing ones; or guesses for all that is not fixed."""
         model = self.model
         tables: dict[Key, np.ndarray] = {}
         for key, shape in model._shapes.items():
@@ -179,7 +179,7 @@ class Task:
         return best, made
 
     def free(self, best: HiddenChain) -> int:
-        """How many numbers were learned."""
+        """How many parameters were learned."""
         free = sum(best._free_of(key) for key in best._tables if key[0] not in self.fixed)
         if "emission" not in self.fixed:
             free += best._emission.n_free(np.ones(best._emission.n_states, bool))
@@ -194,7 +194,7 @@ def expected(task: Task, steps: engine.Steps, rows: Rows) -> engine.Expected:
         place = task.read.place(error.row)
         raise ImpossibleEvidence(
             f"{place[0].upper()}{place[1:]}: what is observed here is impossible after what was observed "
-            "before, with the numbers that learning begins with. Zeros stay zero: begin with others, or "
+            "before, with the parameters that learning begins with. Zeros stay zero: begin with others, or "
             "leave out what is to be learned."
         ) from None
 

@@ -178,7 +178,7 @@ class HMM:
 
     @property
     def n_parameters(self) -> int:
-        """How many numbers are free; impossible transitions and symbols are not."""
+        """The number of free parameters; impossible transitions and symbols are not counted."""
         start, move = self.initial, self.transition
         return int((start > 0).sum() - 1 + (move > 0).sum() - len(move)) + self.emission.n_free(
             np.ones(self.n_states, bool)
@@ -195,7 +195,7 @@ class HMM:
     # --- questions ---
 
     def score(self, data: Any, *, lengths: Any = None, sequence: Any = None, by: str | None = None) -> Any:
-        """Return log P of what was observed; of densities where numbers are observed.
+        """Return log P of what was observed; a density where continuous values are observed.
 
         Args:
             data: a sequence, or several; see the class.
@@ -485,8 +485,8 @@ class HMM:
     ) -> Self:
         """Learn from sequences whose states nobody saw (Baum & Welch); returns the model itself.
 
-        It climbs from the numbers that there are; what has none begins with a guess from the data. Zeros stay
-        zero, and a state that is never visited keeps its numbers. `fit_report` says how it went.
+        It starts from the present parameters, or where there are none from a guess from the data. Zeros stay
+        zero, and a state that is never visited keeps its parameters. `fit_report` says how it went.
 
         Args:
             data: a sequence, or several; see the class.
@@ -498,7 +498,7 @@ class HMM:
             fixed: what stays: names among "initial", "transition", "emission"; or a dict from these to states
                 whose rows stay, or (but for emission) to an array of booleans.
             prior: pseudo-counts: one number for all, or a dict from the names above to a number, an array, or
-                for the emission what its `statistics` returned; or beliefs, whose most probable numbers are
+                for the emission what its `statistics` returned; or priors, whose modes are
                 found: `pgm.priors.Dirichlet` of probabilities, `NormalWishart` or `NormalGamma` (of diagonal
                 covariances) of a Gaussian, for all states or a list or dict with one for each.
             starts: how often to begin; all but the first from guesses. The best is kept.
@@ -543,9 +543,9 @@ class HMM:
         chains: int = 4,
         seed: int | np.random.Generator | None = None,
     ) -> HMMPosterior:
-        """Draw the numbers from what is believed of them given sequences (Gibbs sampling).
+        """Draw the parameters from their posterior given sequences (Gibbs sampling).
 
-        The model stays as it is; what numbers it has are where each chain begins, and zeros stay zero. What
+        The model stays as it is; each chain begins with its present parameters, and zeros stay zero. What
         states are called is arbitrary unless the prior or states that were seen say it: chains may change
         names (label switching), and R-hat then shows that they disagree.
 
@@ -562,7 +562,7 @@ class HMM:
             seed: a whole number, or a numpy Generator.
 
         Raises:
-            InvalidArgument: an option is out of range; a value is no symbol; numbers without a prior.
+            InvalidArgument: an option is out of range; a value is no symbol; a part without a prior.
             ImpossibleEvidence: no path of states emits this; the message names the step.
 
         >>> import pgm
@@ -595,7 +595,7 @@ class HMM:
         self._take(made)
         self.fit_report = report
 
-    def _take(self, made: hmm_learning.Numbers) -> None:
+    def _take(self, made: hmm_learning.Parameters) -> None:
         for table in (made.start, made.move):
             table.flags.writeable = False
         self._initial, self._transition, self.emission = made.start, made.move, made.emission
@@ -620,13 +620,13 @@ class HMM:
         return unrolled.network(self, steps)
 
     def copy(self) -> Self:
-        """A model of its own with the same numbers."""
+        """Return an independent copy."""
         made = self.__new__(type(self))
         made.__dict__.update(self.__dict__)
         return made
 
     def __eq__(self, other: object) -> bool:
-        """Equal when states and numbers are."""
+        """Equal when states and parameters are."""
         if not isinstance(other, HMM):
             return NotImplemented
         if (self.name, self.variable, self.emission) != (other.name, other.variable, other.emission):

@@ -150,7 +150,7 @@ class HMMClassifier(Estimator):
         """A classifier of models that there are, by class; nothing is learned.
 
         Args:
-            models: a model with numbers for each class.
+            models: a model with parameters for each class.
             class_prior: P(class), as for the constructor.
 
         Raises:

@@ -18,7 +18,7 @@ from pgm.results import FitReport
 from pgm.runtime.clock import start_clock
 from pgm.runtime.progress import report as report_progress
 
-from .hmm_learning import Numbers
+from .hmm_learning import Parameters
 
 if TYPE_CHECKING:
     from .hmm import HMM
@@ -35,7 +35,7 @@ def fit(
     max_iter: int,
     tol: float,
 ) -> FitReport:
-    """Climb from the numbers of these models; `log_likelihoods` are those of the classes."""
+    """Climb from the parameters of these models; `log_likelihoods` are those of the classes."""
     from scipy import optimize
 
     for model in models:
@@ -78,13 +78,13 @@ class _Task:
         self, models: list[HMM], read: Sequences, codes: np.ndarray, weight: np.ndarray, shares: np.ndarray
     ) -> None:
         self.read, self.weight, self.clock = read, weight, start_clock()
-        self.begin = [Numbers(model.initial, model.transition, model.emission) for model in models]
+        self.begin = [Parameters(model.initial, model.transition, model.emission) for model in models]
         self.observed = [model.emission.read(read) for model in models]
         with np.errstate(divide="ignore"):
             self.logs_prior = np.log(shares)
         self.own = np.arange(len(models)) == codes[:, None]  # (sequences, classes)
 
-    def at(self, x: np.ndarray) -> list[Numbers]:
+    def at(self, x: np.ndarray) -> list[Parameters]:
         """The models at these coordinates, one after the other."""
         found, begin = [], 0
         for one in self.begin:
@@ -125,16 +125,16 @@ class _Task:
         return float(self.weight @ believed[self.own]), np.concatenate(slopes)
 
 
-def _coordinates(now: Numbers) -> np.ndarray:
+def _coordinates(now: Parameters) -> np.ndarray:
     emission: Any = now.emission
     return np.concatenate([of_shares(now.start), of_shares(now.move), emission.coordinates()])
 
 
-def _at(x: np.ndarray, like: Numbers) -> Numbers:
+def _at(x: np.ndarray, like: Parameters) -> Parameters:
     emission: Any = like.emission
     first, many = int((like.start > 0.0).sum()), int((like.move > 0.0).sum())
     start, move = shares_at(x[:first], like.start), shares_at(x[first : first + many], like.move)
-    return Numbers(start, move, emission.at(x[first + many :]))
+    return Parameters(start, move, emission.at(x[first + many :]))
 
 
 def _of_counts(counts: np.ndarray, shares: np.ndarray) -> np.ndarray:

@@ -30,7 +30,7 @@ METHODS = ("em", "squarem", "viterbi")
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
+class Parameters:
     """The parameters of a hidden Markov model."""
 
     start: np.ndarray
@@ -80,8 +80,10 @@ class Task:
             raise InvalidArgument(
                 'form="tied" is one covariance for all states: fix the emission of all of them, or of none.'
             )
-        self.counted: tuple[Numbers, engine.Expected] | None = None  # the last E-step
-        self.raised: tuple[Numbers, engine.Expected] | None = None  # the last M-step, and what it was made of
+        self.counted: tuple[Parameters, engine.Expected] | None = None  # the last E-step
+        self.raised: tuple[Parameters, engine.Expected] | None = (
+            None  # the last M-step, and what it was made of
+        )
         self._take_prior(prior, climbs)
 
     def _take_prior(self, prior: Any, climbs: bool) -> None:
@@ -119,7 +121,7 @@ class Task:
 
     # --- the two steps ---
 
-    def expect(self, now: Numbers) -> Step[engine.Expected]:
+    def expect(self, now: Parameters) -> Step[engine.Expected]:
         """Expected counts, or those along the best paths."""
         chain, rows = self._chain(now)
         with self._naming_steps():
@@ -131,7 +133,7 @@ class Task:
         self.counted = now, found
         return self._step(now, found)
 
-    def glance(self, now: Numbers) -> Step[engine.Expected]:
+    def glance(self, now: Parameters) -> Step[engine.Expected]:
         """The likelihood alone."""
         chain, rows = self._chain(now)
         with self._naming_steps():
@@ -142,7 +144,7 @@ class Task:
         nothing = np.empty(0)
         return self._step(now, engine.Expected(nothing, nothing, nothing, logs))
 
-    def _chain(self, now: Numbers) -> tuple[engine.Chain, engine.Rows]:
+    def _chain(self, now: Parameters) -> tuple[engine.Chain, engine.Rows]:
         logs = self.seen.logs(now.emission.log_rows(self.observed.rows))
         return engine.Chain(now.start, now.move), engine.Rows(logs, self.seen.code, self.read.starts)
 
@@ -155,11 +157,11 @@ class Task:
             label = "" if state < 0 else f" in the state {shown(self.model.states[state])}"
             raise ImpossibleEvidence(
                 f"{place[0].upper()}{place[1:]}: what is observed here{label} is impossible after what was "
-                "observed before, with the numbers that learning begins with. Zeros stay zero: begin with "
+                "observed before, with the parameters that learning begins with. Zeros stay zero: begin with "
                 "others, or leave out what is to be learned."
             ) from None
 
-    def _step(self, now: Numbers, found: engine.Expected) -> Step[engine.Expected]:
+    def _step(self, now: Parameters, found: engine.Expected) -> Step[engine.Expected]:
         log = float(self.weight @ found.logs)
         with np.errstate(divide="ignore", invalid="ignore"):
             prior = np.where(self.prior_start > 0, self.prior_start * np.log(now.start), 0.0).sum()
@@ -184,8 +186,8 @@ class Task:
         seen = np.bincount(places, heavy, rows.logs.size).reshape(rows.logs.shape)
         return engine.Expected(first, pairs, seen, logs)
 
-    def maximise(self, now: Numbers, found: engine.Expected, iteration: int) -> Numbers:
-        """The most likely numbers for these counts."""
+    def maximise(self, now: Parameters, found: engine.Expected, iteration: int) -> Parameters:
+        """The most likely parameters for these counts."""
         fixed = self.fixed
         start = normalised((found.first + self.prior_start)[None], now.start[None], fixed["initial"][None])[0]
         move = normalised(found.pairs + self.prior_move, now.move, fixed["transition"])
@@ -200,7 +202,7 @@ class Task:
                 if seen.sum() > 0.0:
                     raise
             self._check(emission, f"in iteration {iteration}")
-        made = Numbers(start, move, emission)
+        made = Parameters(start, move, emission)
         self.raised = made, found
         return made
 
@@ -211,8 +213,8 @@ class Task:
             raise Collapsed("The covariance of a state is no longer positive definite: data on one line.")
         return found  # type: ignore[no-any-return]
 
-    def stride(self, first: Numbers, second: Numbers, third: Numbers) -> Numbers | None:
-        """Where three numbers in a row lead."""
+    def stride(self, first: Parameters, second: Parameters, third: Parameters) -> Parameters | None:
+        """Where three successive sets of parameters lead."""
         way = [self._flat(each) for each in (first, second, third)]
         if not way[0].size == way[1].size == way[2].size:
             return None
@@ -226,11 +228,11 @@ class Task:
                 at += like.size
             emission = third.emission.with_parameters(arrays)  # type: ignore[attr-defined]
             if emission is not None and emission.collapsed(self.observed.rows) is None:
-                return Numbers(start.copy(), move.copy(), emission)
+                return Parameters(start.copy(), move.copy(), emission)
         return None
 
     @staticmethod
-    def _flat(now: Numbers) -> np.ndarray:
+    def _flat(now: Parameters) -> np.ndarray:
         parts = [now.start, now.move, *now.emission.parameters()]  # type: ignore[attr-defined]
         return np.concatenate([part.reshape(-1) for part in parts])
 
@@ -245,11 +247,11 @@ class Task:
 
     # --- where it begins ---
 
-    def given(self, random: np.random.Generator) -> Numbers:
-        """The numbers that the model has, and guesses for others."""
+    def given(self, random: np.random.Generator) -> Parameters:
+        """The present parameters, and guesses for missing ones."""
         model = self.model
         guess = self.guess(random) if self._lacks() else None
-        return Numbers(
+        return Parameters(
             model._initial if model._initial is not None else guess.start,  # type: ignore[union-attr]
             model._transition if model._transition is not None else guess.move,  # type: ignore[union-attr]
             model.emission if model.emission.has_numbers else guess.emission,  # type: ignore[union-attr]
@@ -259,7 +261,7 @@ class Task:
         model = self.model
         return model._initial is None or model._transition is None or not model.emission.has_numbers
 
-    def guess(self, random: np.random.Generator) -> Numbers:
+    def guess(self, random: np.random.Generator) -> Parameters:
         """Guesses from the data, but for what is fixed."""
         model, k = self.model, self.k
         start, mask = model._first, model._mask
@@ -284,7 +286,7 @@ class Task:
             self._check(emission, "at the start")
         keep_first = self.fixed["initial"].any() and model._initial is not None
         keep_move = self.fixed["transition"].any() and model._transition is not None
-        return Numbers(
+        return Parameters(
             model._initial if keep_first else first,  # type: ignore[arg-type]
             model._transition if keep_move else shares,  # type: ignore[arg-type]
             emission,
@@ -305,7 +307,7 @@ class Task:
 
     def run(
         self, starts: Any, max_iter: int, tol: float, random: np.random.Generator
-    ) -> tuple[Numbers, FitReport]:
+    ) -> tuple[Parameters, FitReport]:
         """Climb from each start, and keep the best."""
         if (
             isinstance(starts, bool)
@@ -317,11 +319,11 @@ class Task:
             )
         for name in ("initial", "transition"):
             if self.fixed[name].any() and getattr(self.model, f"_{name}") is None:
-                raise InvalidArgument(f"fixed= names {name!r}, which has no numbers yet.")
+                raise InvalidArgument(f"fixed= names {name!r}, which has no parameters yet.")
         if self.fixed["emission"].any() and not self.model.emission.has_numbers:
-            raise InvalidArgument("fixed= names 'emission', which has no numbers yet.")
+            raise InvalidArgument("fixed= names 'emission', which has no parameters yet.")
         seeds = random.spawn(int(starts))
-        begin: list[Callable[[], Numbers]] = [lambda: self.given(seeds[0])]
+        begin: list[Callable[[], Parameters]] = [lambda: self.given(seeds[0])]
         begin += [lambda seed=seed: self.guess(seed) for seed in seeds[1:]]  # type: ignore[misc]
         best, reports, number = climb(
             begin,
@@ -341,7 +343,7 @@ class Task:
         )
         return best, made
 
-    def _never_visited(self, now: Numbers) -> tuple[Any, ...]:
+    def _never_visited(self, now: Parameters) -> tuple[Any, ...]:
         made = next((one for one in (self.counted, self.raised) if one is not None and one[0] is now), None)
         if made is None:
             self.clock = Clock(None, None)  # what was learned is looked at even when the time is over
@@ -351,7 +353,7 @@ class Task:
         visits = found.seen.sum(axis=0)
         return tuple(s for s, v in zip(self.model.states, visits.tolist(), strict=True) if not v > 0.0)
 
-    def _n_free(self, now: Numbers) -> int:
+    def _n_free(self, now: Parameters) -> int:
         fixed = self.fixed
         total = now.emission.n_free(~fixed["emission"])
         for table, stays in ((now.start[None], fixed["initial"][None]), (now.move, fixed["transition"])):

@@ -1,7 +1,7 @@
-"""What is believed of the numbers of a hidden Markov model given data: draws by Gibbs sampling.
+"""The posterior of the parameters of a hidden Markov model given data: draws by Gibbs sampling.
 
-By turns all paths of states are drawn given the numbers, forwards and back (Fruehwirth-Schnatter 1994), and
-the numbers given the paths, from Dirichlet and normal-Wishart distributions.
+In turn all paths of states are drawn given the parameters, forwards and back (Fruehwirth-Schnatter 1994), and
+the parameters given the paths, from Dirichlet and normal-Wishart distributions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pgm.printing import ROWS, Tabular, label
 from pgm.results.base import Frozen, pandas, put
 from pgm.runtime.progress import report as report_progress
 
-from .hmm_learning import Numbers, Task
+from .hmm_learning import Parameters, Task
 from .hmm_priors import EmissionPrior, UnseenRows, drawn_rows
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _HEAD = ["", "mean", "sd", "95 % from", "to", "effective size", "R-hat"]
 
 
 class ParameterDraws(Frozen, Tabular):
-    """Draws of one part of a model's numbers; what is said of them has the shape of the part.
+    """Draws of the parameters of one part of a model; summaries have the shape of the part.
 
     >>> values = np.array([[0.2, 0.4, 0.3, 0.3], [0.3, 0.4, 0.2, 0.3]])
     >>> two = ParameterDraws("p", values[:, :, None], ["p[0]"])
@@ -46,7 +46,7 @@ class ParameterDraws(Frozen, Tabular):
     entries: tuple[str, ...]  # what each number is called, row after row
 
     def __init__(self, name: str, values: np.ndarray, entries: Sequence[str]) -> None:
-        """Take draws, and what their numbers are called."""
+        """Take draws, and what their entries are called."""
         values = np.array(values)
         values.flags.writeable = False
         for slot, value in (("name", name), ("values", values), ("entries", tuple(entries))):
@@ -143,7 +143,7 @@ class ParameterDraws(Frozen, Tabular):
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         more = len(self.entries) - ROWS
-        note = f"... {more:,} more of {len(self.entries):,} numbers" if more > 0 else ""
+        note = f"... {more:,} more of {len(self.entries):,} parameters" if more > 0 else ""
         return _HEAD, list(self._rows())[:ROWS], note
 
     def __eq__(self, other: object) -> bool:
@@ -161,7 +161,7 @@ class ParameterDraws(Frozen, Tabular):
 
 
 class HMMPosterior(Frozen, Tabular):
-    """Draws of the numbers of a hidden Markov model from what is believed of them; `HMM.posterior` makes it.
+    """Draws from the posterior of the parameters of a hidden Markov model; `HMM.posterior` makes it.
 
     `found["transition"]` and the like are `ParameterDraws`; `names` lists them.
 
@@ -201,7 +201,7 @@ class HMMPosterior(Frozen, Tabular):
 
     @property
     def emission(self) -> dict[str, ParameterDraws]:
-        """The numbers of the emission, by name."""
+        """The parameters of the emission, by name."""
         return {part.name.removeprefix("emission."): part for part in self.parts[2:]}
 
     @property
@@ -251,11 +251,11 @@ class HMMPosterior(Frozen, Tabular):
         chains, each = self.parts[0].values.shape[:2]
         notes = [f"{chains * each:,} draws of {chains} chains"]
         if len(rows) > ROWS:
-            notes.insert(0, f"... {len(rows) - ROWS:,} more of {len(rows):,} numbers")
+            notes.insert(0, f"... {len(rows) - ROWS:,} more of {len(rows):,} parameters")
         if self.r_hat > _AGREE:
             notes.append(
                 f"R-hat up to {self.r_hat:.3f}: the chains disagree. Draw more; or states changed names, "
-                "which only a prior, states that were seen, or numbers to begin with can hold"
+                "which only a prior, states that were seen, or parameters to begin with can hold"
             )
         return _HEAD, rows[:ROWS], "; ".join(notes)
 
@@ -271,7 +271,7 @@ class HMMPosterior(Frozen, Tabular):
 
 
 def draw(task: Task, draws: Any, burn_in: Any, chains: Any, random: np.random.Generator) -> HMMPosterior:
-    """Alternate paths and numbers, in several chains."""
+    """Alternate paths and parameters, in several chains."""
     for name, number, least in (("draws", draws, 1), ("burn_in", burn_in, 0), ("chains", chains, 2)):
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
             raise InvalidArgument(f"{name}= is a whole number of at least {least}, not {shown(number)}.")
@@ -279,7 +279,9 @@ def draw(task: Task, draws: Any, burn_in: Any, chains: Any, random: np.random.Ge
     if each < 4:
         raise InvalidArgument(f"draws= is at least 4 for each of {chains} chains, not {draws}.")
     if task.observed.code.size and task.observed.rows.ndim == 2:
-        raise InvalidArgument("Symbols that were seen as a Likelihood do not go with draws of the numbers.")
+        raise InvalidArgument(
+            "Symbols observed as a Likelihood cannot be combined with draws of the parameters."
+        )
     believed: EmissionPrior = task.prior_emission or UnseenRows(None)
     kept: list[np.ndarray] = []
     total = int(chains) * (each + int(burn_in))
@@ -295,7 +297,7 @@ def draw(task: Task, draws: Any, burn_in: Any, chains: Any, random: np.random.Ge
             if not kept:
                 check_cells(
                     (total, sum(n.size for n in numbers)),
-                    "The draws of all numbers",
+                    "The draws of all parameters",
                     "ask for fewer, by draws=",
                 )
                 kept = [np.empty((int(chains), each, *n.shape)) for n in numbers]
@@ -306,8 +308,8 @@ def draw(task: Task, draws: Any, burn_in: Any, chains: Any, random: np.random.Ge
     return HMMPosterior([ParameterDraws(n, a, e) for (n, e), a in zip(named, kept, strict=True)])
 
 
-def _begin(task: Task, believed: EmissionPrior, random: np.random.Generator) -> Numbers:
-    """The numbers that the model has, and draws from the prior for others."""
+def _begin(task: Task, believed: EmissionPrior, random: np.random.Generator) -> Parameters:
+    """The present parameters, and draws from the prior for missing ones."""
     model, k = task.model, task.k
     start, move = model._initial, model._transition
     if start is None:
@@ -318,7 +320,7 @@ def _begin(task: Task, believed: EmissionPrior, random: np.random.Generator) -> 
     if not emission.has_numbers:
         rows = task.observed.rows
         emission = believed.drawn(emission, emission.gathered(rows, np.zeros((len(rows), k))), random)
-    return Numbers(start, move, emission)
+    return Parameters(start, move, emission)
 
 
 def _alpha(task: Task, first: np.ndarray | None, pairs: np.ndarray | None) -> np.ndarray:
@@ -331,7 +333,7 @@ def _alpha(task: Task, first: np.ndarray | None, pairs: np.ndarray | None) -> np
     return np.asarray(np.where(moves, pairs + task.prior_move + 1.0, 0.0))
 
 
-def _next(task: Task, believed: EmissionPrior, now: Numbers, random: np.random.Generator) -> Numbers:
+def _next(task: Task, believed: EmissionPrior, now: Parameters, random: np.random.Generator) -> Parameters:
     chain, rows = task._chain(now)
     with task._naming_steps():
         path = engine.draw_given(chain, rows, 1, random, task.clock)[0]
@@ -346,11 +348,11 @@ def _next(task: Task, believed: EmissionPrior, now: Numbers, random: np.random.G
         full = np.array(emission.filled(observed, path, random), np.float64).reshape(full.shape)
         full[nothing] = np.nan
     emission = believed.drawn(emission, emission.gathered(full, seen), random)
-    return Numbers(start, move, emission)
+    return Parameters(start, move, emission)
 
 
 def _names(task: Task, emission: Emission) -> Iterator[tuple[str, list[str]]]:
-    """The parts, and what each of their numbers is called."""
+    """The parts, and what each of their entries is called."""
     states = [label(state) for state in task.model.states]
     yield "initial", states
     yield "transition", [f"{a} -> {b}" for a in states for b in states]

@@ -1,4 +1,4 @@
-"""What is believed of the numbers of a hidden Markov model before data: the prior of each of its parts."""
+"""Prior distributions of the parameters of a hidden Markov model: one for each of its parts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class EmissionPrior(Protocol):
         """The most probable emission, given statistics of rows."""
 
     def log(self, emission: Any) -> float:
-        """The log density of the emission's numbers, up to a constant."""
+        """The log density of the emission's parameters, up to a constant."""
 
     def drawn(self, emission: Any, statistics: Any, random: np.random.Generator) -> Any:
         """An emission, drawn from what is believed given statistics of rows."""
@@ -51,7 +51,7 @@ class UnseenRows:
                 if isinstance(emission, Gaussian)
                 else "Those of Categorical and Gaussian have."
             )
-            raise InvalidArgument(f"The numbers of a {kind} have no distribution to draw from. {wanted}")
+            raise InvalidArgument(f"The parameters of a {kind} have no posterior to draw from. {wanted}")
         counts = statistics if self.statistics is None else statistics + self.statistics
         return emission.with_parameters([drawn_rows(counts + 1.0, random)])
 
@@ -126,7 +126,7 @@ def drawn_rows(alpha: np.ndarray, random: np.random.Generator) -> np.ndarray:
 
 
 def counts_of(given: Any, shape: tuple[int, ...], name: str) -> np.ndarray:
-    """Pseudo-counts: numbers as they are, of a Dirichlet the powers of its density."""
+    """Pseudo-counts: numbers as given, of a Dirichlet its parameters less one."""
     if isinstance(given, Dirichlet):
         try:
             return np.broadcast_to(given.alpha, shape) - 1.0
@@ -207,7 +207,7 @@ def _of_each(given: Any, states: Variable) -> list[Any] | None:
 def _normal_rows(each: list[Any], emission: Emission, states: Variable) -> NormalRows:
     if not isinstance(emission, Gaussian):
         raise InvalidArgument(
-            f"prior= of 'emission': {each[0]!r} is a belief about normal numbers, and a "
+            f"prior= of 'emission': {each[0]!r} is a prior of Gaussian emissions, and a "
             f"{type(emission).__name__} emits others."
         )
     d, form = emission.dim, emission.form

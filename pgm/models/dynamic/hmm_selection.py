@@ -19,7 +19,7 @@ from pgm.runtime.progress import report as report_progress
 
 from .hmm import HMM
 from .hmm_classifier import log_likelihoods, some_sequences
-from .hmm_learning import Numbers, Task
+from .hmm_learning import Parameters, Task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -136,7 +136,7 @@ def select_states(
 
     Args:
         data: sequences, as for `HMM.fit`.
-        emission: what the states emit, its numbers yet to be learned: `pgm.Gaussian(dim=2)`, ...
+        emission: what the states emit, its parameters yet to be learned: `pgm.Gaussian(dim=2)`, ...
         n_states: the numbers of states that are tried.
         score: "bic" or "aic", the smallest; or "validation", the largest likelihood of sequences held out.
         search: "starts" fits each size from several guesses; "split" divides the state of the model before
@@ -166,7 +166,7 @@ def select_states(
         raise InvalidArgument(f"{what}= is one of {listed(known)}, not {shown(given)}.")
     if not isinstance(emission, Emission) or emission.n_states is not None:
         raise InvalidArgument(
-            f"emission= is a distribution that has no numbers yet, such as pgm.Gaussian(dim=2), not "
+            f"emission= is a distribution that has no parameters yet, such as pgm.Gaussian(dim=2), not "
             f"{shown(emission)}."
         )
     sizes = _sizes(n_states)
@@ -241,7 +241,7 @@ def _grown(
 ) -> Iterator[HMM]:
     """Models with one state more, of which each has divided another state."""
     task = Task(model, read)
-    now = Numbers(model.initial, model.transition, model.emission)
+    now = Parameters(model.initial, model.transition, model.emission)
     seen = task.expect(now).statistics.seen
     for state in range(model.n_states):
         made = _split(now, task.observed.rows, seen, state, random)
@@ -251,8 +251,8 @@ def _grown(
 
 
 def _split(
-    now: Numbers, rows: np.ndarray, seen: np.ndarray, state: int, random: np.random.Generator
-) -> Numbers:
+    now: Parameters, rows: np.ndarray, seen: np.ndarray, state: int, random: np.random.Generator
+) -> Parameters:
     """One state as two: its rows are divided, and each is entered half as often."""
     emission: Any = now.emission
     parts = emission.first_guess(rows, np.ones(len(rows)), 2, random)
@@ -268,7 +268,7 @@ def _split(
     start = np.insert(now.start, state + 1, now.start[state]) * half
     move = np.insert(now.move, state + 1, now.move[state], axis=0)
     move = np.insert(move, state + 1, move[:, state], axis=1)
-    return Numbers(start, move * half, emission)
+    return Parameters(start, move * half, emission)
 
 
 def _several(emission: Any, parameters: list[np.ndarray]) -> Any:

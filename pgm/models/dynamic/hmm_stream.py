@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class HMMStream:
     """A filter that goes on: `push` takes what was observed next, `forecast` looks ahead.
 
-    The numbers are those of `filter` for all at once; the memory does not grow. A stream copies and pickles.
+    The results are those of `filter` on all steps; the memory does not grow. A stream copies and pickles.
 
     >>> import pgm
     >>> coin = pgm.HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))

@@ -139,7 +139,7 @@ class InputOutputHMM(HiddenChain):
             self._emission = self._by_inputs.get("emission", self._emission)
         widths = {one.inputs for one in given if one.inputs is not None}
         if len(widths) > 1:
-            raise InvalidArgument(f"Parts take different numbers of inputs: {sorted(widths)}.")
+            raise InvalidArgument(f"Parts differ in how many inputs they take: {sorted(widths)}.")
         self._width = None
         if self._values is not None:
             self._width = 1
@@ -194,12 +194,12 @@ class InputOutputHMM(HiddenChain):
         for part, one in {**self._by_inputs, "emission": self._emission}.items():
             if not one.has_numbers:
                 raise IncompleteModel(
-                    f"The {part} has no numbers yet: give it some, or fit the model to data."
+                    f"The {part} has no parameters yet: give it some, or fit the model to data."
                 )
 
     @property
     def n_parameters(self) -> int:
-        """How many numbers are free."""
+        """The number of free parameters."""
         self._check_numbers()
         tables = sum(int((t > 0).sum()) - t[..., 0].size for t in self._tables.values())
         given = sum(one._n_free for one in self._by_inputs.values())
@@ -218,7 +218,7 @@ class InputOutputHMM(HiddenChain):
         sequence: Any = None,
         by: str | None = None,
     ) -> Any:
-        """Return log P of what was observed given the inputs; of densities where numbers are observed.
+        """Return log P of what was observed given the inputs; a density where continuous values are observed.
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
@@ -490,11 +490,11 @@ class InputOutputHMM(HiddenChain):
         return sequences(inputs, vector=(self._width or 2) > 1, lengths=lengths)
 
     def _columns(self, read: Sequences) -> np.ndarray:
-        """Rows of inputs as numbers; of values by their numbers."""
+        """Rows of inputs as floats; of values by their positions."""
         return input_rows(read, self._values, self._width or 1)
 
     def _before(self, before: Any) -> np.ndarray | None:
-        """Past observations before the first step, (lags, numbers), the last one first."""
+        """Past observations before the first step, (lags, dimensions), the last one first."""
         if before is None:
             return None
         if not self.lags:
@@ -597,7 +597,7 @@ class InputOutputHMM(HiddenChain):
         return Density(variables, p, emission._means(row)[0], emission.covariance)
 
     def __eq__(self, other: object) -> bool:
-        """Equal when states and numbers are."""
+        """Equal when states and parameters are."""
         if not isinstance(other, InputOutputHMM) or type(other) is not type(self):
             return NotImplemented
         mine, theirs = (self.window, self.lags, self.entering), (other.window, other.lags, other.entering)

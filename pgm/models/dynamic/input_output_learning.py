@@ -83,7 +83,7 @@ class Task(hidden_learning.Task):
             )
 
     def begin(self, random: np.random.Generator, anew: bool) -> Any:
-        """The numbers that the model has, and guesses for others; or guesses for all that is not fixed."""
+        """The present parameters, and guesses for missing ones; or guesses for all that is not fixed."""
         model, k = self.model, self.model.n_states
         made: Any = model.copy()
         made._by_inputs = dict(made._by_inputs)
@@ -117,7 +117,7 @@ class Task(hidden_learning.Task):
         return made
 
     def free(self, best: Any) -> int:
-        """How many numbers were learned."""
+        """How many parameters were learned."""
         kept = {part: best._by_inputs[part]._n_free for part in self.fixed if part in best._by_inputs}
         kept |= {
             part: int((best._tables[part, ""] > 0).sum()) - best._tables[part, ""][..., 0].size

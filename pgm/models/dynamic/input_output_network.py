@@ -99,7 +99,7 @@ def _symbols(model: InputOutputHMM, hidden: Variable, own: np.ndarray, first: An
 
 
 def _numbers(model: InputOutputHMM, hidden: Variable, own: np.ndarray, first: Any, t: int) -> list[CPD]:
-    """Numbers given the state, those before them, and each given those before it in the step."""
+    """Densities of the values given the state, past values, and those before them in the step."""
     emission = model._emission
     w, noise = emission._known
     d = emission.dim

@@ -130,7 +130,7 @@ def _columns_of(inputs: Any) -> list[str] | None:
 
 
 def input_rows(read: Sequences, values: tuple[Any, ...] | None, width: int) -> np.ndarray:
-    """Rows of inputs as numbers; of values that are named by their numbers."""
+    """Rows of inputs as floats; values that have names are given by their positions."""
     if values is None:
         return read.floats(width, flat=width == 1 and not isinstance(read.rows, dict))
     domain: Domain = as_domain(list(values))

@@ -83,7 +83,7 @@ def learn_transitions(
         states: {name: states in order} of columns whose states the data should not decide.
 
     Raises:
-        InvalidFrame: gaps, numbers, or sequences that are all too short.
+        InvalidFrame: gaps, continuous columns, or sequences that are all too short.
         InvalidStructure: constraints that contradict each other.
         InvalidArgument: an option out of range.
 
@@ -104,7 +104,7 @@ def learn_transitions(
     read = observations(frame, states=states, names=names)
     if read.values:
         raise InvalidFrame(
-            f"The columns {listed(list(read.values))} are numbers; transitions are learned of states."
+            f"The columns {listed(list(read.values))} are continuous; transitions are learned between states."
         )
     gaps = [name for name, codes in read.codes.items() if (codes < 0).any()]
     if gaps:
@@ -143,7 +143,7 @@ def _sequences(
     if sequence is not None:
         keys = observations(frame, names=[sequence]).codes.get(sequence)
         if keys is None:
-            raise InvalidFrame(f"The column {shown(sequence)} has numbers, which tell no sequences apart.")
+            raise InvalidFrame(f"The column {shown(sequence)} is continuous, and tells no sequences apart.")
         _, first = np.unique(keys, return_index=True)
         rank = np.argsort(np.argsort(first))
         order = np.argsort(rank[np.searchsorted(np.unique(keys), keys)], kind="stable")

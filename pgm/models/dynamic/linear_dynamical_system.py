@@ -1,4 +1,4 @@
-"""Linear dynamical systems: hidden numbers that move linearly with normal noise, and what is seen of them."""
+"""Linear dynamical systems: a hidden state moves linearly with Gaussian noise and is observed with noise."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ class LinearDynamicalSystem(Tabular):
         With a diffuse start it is relative to its infinite width, as in Durbin & Koopman 2012, section 7.2.
 
         Args:
-            y: a number or a row of numbers for each step, NaN or None where nothing was observed; or a list
+            y: a number or a row of values for each step, NaN or None where nothing was observed; or a list
                 of such series, an array of three axes, or a data frame.
             inputs: a row for each step.
             times: the time of each step, where A or Q is a function of the gap.
@@ -468,9 +468,9 @@ class LinearDynamicalSystem(Tabular):
             fixed: what stays: names such as ["A", "R"], or a dict from these to arrays of booleans, true
                 where an entry stays. Of a covariance blocks are free, such as its diagonal; a variance of
                 zero stays. What changes from step to step must stay, with all of its equation.
-            prior: how many steps the numbers that there are weigh, for each part by name, or one number for
+            prior: how many steps the present parameters weigh, for each part by name, or one number for
                 all: as if so many more had had this noise, or had been made by these coefficients.
-            starts: how often to begin; all but the first from numbers around those given. The best is kept.
+            starts: how often to begin; all but the first from parameters near those given. The best is kept.
             method: "em"; or "squarem" for longer strides (Varadhan & Roland 2008), where many are needed.
             max_iter: how many steps at most.
             tol: it has converged when a step gains no more, for each unit of log-likelihood.
@@ -557,7 +557,7 @@ class LinearDynamicalSystem(Tabular):
             if where or (smooth and not np.isfinite(run.smoothed_covariance.distinct).all()):  # type: ignore[union-attr]
                 raise InvalidArgument(
                     f"{question.data.title(i)} leaves the range of floating-point numbers{where}: the system "
-                    "is unstable, or the numbers are too large. Choose other units."
+                    "is unstable, or the values are too large. Choose other units."
                 )
         return runs
 

@@ -74,7 +74,7 @@ class Task:
     def run(
         self, starts: Any, max_iter: int, tol: float, random: np.random.Generator
     ) -> tuple[Parameters, FitReport]:
-        """Climb from the numbers that the system has, and from others around them; keep the best."""
+        """Climb from the present parameters, and from others around them; keep the best."""
         if (
             isinstance(starts, bool)
             or not isinstance(starts, int | np.integer)
@@ -99,7 +99,7 @@ class Task:
         return found, made
 
     def around(self, random: np.random.Generator) -> Parameters:
-        """Other numbers to begin with: what is free is moved by about its size, covariances are scaled."""
+        """Other parameters to begin with: free ones are moved by about their size, covariances are scaled."""
         made: dict[str, Any] = {}
         for name, free in self.free.masks.items():
             now = getattr(self.p, name)
@@ -226,7 +226,7 @@ def maximised(
 
 
 def n_free(free: Free) -> int:
-    """How many numbers are learned."""
+    """How many parameters are learned."""
     of_covariances = sum(
         block.size * (block.size + 1) // 2 for blocks in free.blocks.values() for block in blocks
     )
@@ -246,7 +246,7 @@ def changing(p: Parameters, names: str) -> str:
 
 
 def _priors(p: Parameters, given: Any) -> dict[str, em.Prior]:
-    """Read `prior=`: by name of a part, as many steps as its numbers are to weigh; or one number for all."""
+    """Read `prior=`: how many steps the present parameters weigh, by part; or one number for all."""
     there = [name for name in NAMES if getattr(p, name) is not None]
     if given is None:
         return {}

@@ -60,7 +60,7 @@ def matrix(name: str, value: Any, rows: int | None, columns: int | None, why: st
 
 
 def covariance(name: str, value: Any, n: int, why: str) -> Varying:
-    """A covariance of n numbers: a matrix, a list of variances, or one variance for all of them."""
+    """A covariance of n variables: a matrix, a list of variances, or one variance for all of them."""
     if callable(value):
         return value  # type: ignore[no-any-return]
     found = numbers(name, value)
@@ -102,7 +102,7 @@ def symmetric(name: str, found: np.ndarray) -> np.ndarray:
 
 
 def vector(name: str, value: Any, n: int, why: str) -> np.ndarray:
-    """So many numbers."""
+    """A vector of this length."""
     found = numbers(name, value)
     if found.ndim == 0 and n == 1:
         found = found.reshape(1)

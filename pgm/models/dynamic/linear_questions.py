@@ -1,4 +1,4 @@
-"""What a question about a linear dynamical system brings: rows of numbers, inputs, times; as schedules."""
+"""What a question about a linear dynamical system brings: observations, inputs and times, as schedules."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Sizes(Protocol):
 
     @property
     def n_inputs(self) -> int:
-        """Numbers of an input."""
+        """How many values an input has."""
 
     @property
     def timed(self) -> bool:
@@ -104,7 +104,7 @@ class Question:
     schedules: list[Schedule]
     series: list[Series]
     shifts: list[np.ndarray | None]
-    steps: list[np.ndarray]  # numbers of steps, or times
+    steps: list[np.ndarray]  # indices of steps, or times
 
     @property
     def y(self) -> list[np.ndarray]:

@@ -35,7 +35,7 @@ class _Step:
 class LinearStream:
     """A filter that goes on: `push` takes what was observed next, `forecast` looks ahead.
 
-    The numbers are those of `filter` for all at once; the memory does not grow. A stream copies and pickles.
+    The results are those of `filter` on all steps; the memory does not grow. A stream copies and pickles.
 
     >>> import pgm
     >>> stream = pgm.components.level(Q=0.1, R=1.0).stream()
@@ -78,7 +78,7 @@ class LinearStream:
         If it raises, the stream is as it was.
 
         Args:
-            y: a number or a row of numbers, NaN or None where nothing was observed; or many of these.
+            y: a number or a row of values, NaN or None where nothing was observed; or many of these.
             inputs: a row for each of these steps.
             times: the time of each, where A or Q is a function of the gap.
 

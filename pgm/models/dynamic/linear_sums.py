@@ -20,7 +20,7 @@ def parameters_of_sum(a: LinearDynamicalSystem, b: LinearDynamicalSystem) -> dic
         )
     if len(a.observations) != len(b.observations):
         sizes = f"{len(a.observations)} and {len(b.observations)}"
-        raise InvalidArgument(f"Systems that are added observe equally many numbers, not {sizes}.")
+        raise InvalidArgument(f"Systems that are added have observations of the same dimension, not {sizes}.")
     both = (a._p, b._p)
     made: dict[str, Any] = {
         "A": _diagonal([p.A for p in both]),

@@ -130,13 +130,13 @@ class MarkovChain:
 
     @property
     def n_parameters(self) -> int:
-        """How many numbers are free; impossible transitions are not."""
+        """The number of free parameters; impossible transitions are not counted."""
         return sum(int((table > 0).sum()) - table[..., 0].size for table in self._known)
 
     @property
     def _known(self) -> tuple[np.ndarray, ...]:
         if self._tables is None:
-            raise IncompleteModel("The chain has no numbers yet: fit it to sequences.")
+            raise IncompleteModel("The chain has no parameters yet: fit it to sequences.")
         return self._tables
 
     def score(self, data: Any, *, lengths: Any = None, sequence: Any = None) -> Logarithm:
@@ -347,13 +347,13 @@ class MarkovChain:
         return plot.state_graph(self.to_first_order(), ax, figsize=figsize, title=title)
 
     def copy(self) -> Self:
-        """A chain of its own with the same numbers."""
+        """Return an independent copy."""
         made = self.__new__(type(self))
         made.__dict__.update(self.__dict__)
         return made
 
     def __eq__(self, other: object) -> bool:
-        """Equal when states, order and numbers are."""
+        """Equal when states, order and parameters are."""
         if not isinstance(other, MarkovChain):
             return NotImplemented
         mine, theirs = self._tables, other._tables
@@ -376,7 +376,7 @@ class MarkovChain:
 
     def _lines(self) -> tuple[list[str], list[list[str]], str]:
         if self._tables is None:
-            return ["state"], [[label(state)] for state in self.states[:_ROWS]], "no numbers yet"
+            return ["state"], [[label(state)] for state in self.states[:_ROWS]], "no parameters yet"
         k = self.variable.card
         rows = self.transition.reshape(-1, k)
         contexts = list(product(self.states, repeat=self.order))[:_ROWS]

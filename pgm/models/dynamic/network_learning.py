@@ -117,7 +117,7 @@ class Task:
             place = self.read.sequences.place(error.row)
             raise ImpossibleEvidence(
                 f"{place[0].upper()}{place[1:]}: what is observed here is impossible after what was observed "
-                "before, with the numbers that learning begins with. Zeros stay zero: begin with others."
+                "before, with the parameters that learning begins with. Zeros stay zero: begin with others."
             ) from None
         log = float(self.weight @ found.logs)
         cpds = cpds_of(nodes)
@@ -125,7 +125,7 @@ class Task:
         return Step(log, log + prior, self._statistics(nodes, layout, found))
 
     def maximise(self, nodes: _Nodes, statistics: dict[str, Any], iteration: int) -> _Nodes:
-        """The most likely distributions; a row of a table that was never used keeps its numbers."""
+        """The most likely distributions; a row of a table that was never used keeps its values."""
         cpds = cpds_of(nodes)
         used = {name: cpd for name, cpd in cpds.items() if statistics[name] is not None}
         made = maximise(self.rules, (), used, statistics)
@@ -201,7 +201,7 @@ class Task:
         part: Any,
         kinds: list[int],
     ) -> Any:
-        """Statistics of densities, and of states that follow numbers."""
+        """Statistics of densities, and of states with continuous parents."""
         data = self.read.rows
         rows = np.flatnonzero(np.isin(data.kind, kinds))
         if isinstance(part, GaussianFactor):

@@ -50,7 +50,7 @@ def read(
         lengths: of sequences that stand one below the other.
         sequence: the column of a frame that says which sequence a row belongs to.
         before: how many steps of the only sequence were taken earlier.
-        past: the last numbers of these.
+        past: the last values of the continuous variables.
     """
     lone, data = _statics(nodes, data)
     if isinstance(data, Mapping):
@@ -180,12 +180,12 @@ def _apart(variable: Variable, column: Sequences) -> tuple[Sequences, tuple[np.n
 
 
 def check_noise(nodes: Mapping[str, Node], template: Template, read: Read) -> None:
-    """Refuse numbers that are observed and have no noise: that says more than a density can."""
+    """Refuse continuous variables that are observed and have no noise: no density expresses that."""
     for (v, name), parts in zip(enumerate(nodes), template.parts, strict=True):
         if template.cards[v] or np.isnan(read.rows.numbers[v]).all():
             continue
         if any(isinstance(part, GaussianFactor) and (part.sd == 0.0).any() for part in parts):
             raise InvalidArgument(
                 f"{name!r} is observed and has no noise (sd=0): its density is infinite or zero. Give it "
-                "some, or unroll the network, whose engine knows such numbers."
+                "some, or unroll the network, whose engine handles such variables."
             )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class NetworkStream:
     """A filter that goes on: `push` takes what was observed next, `forecast` looks ahead.
 
-    The numbers are those of `filter` for all at once; the memory does not grow. A stream copies and pickles.
+    The results are those of `filter` on all steps; the memory does not grow. A stream copies and pickles.
 
     >>> import pgm
     >>> dbn = pgm.DynamicBayesianNetwork()

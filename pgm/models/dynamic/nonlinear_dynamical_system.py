@@ -1,4 +1,4 @@
-"""Nonlinear dynamical systems: hidden numbers that a function moves, and another shows, with normal noise."""
+"""Nonlinear dynamical systems: functions move the hidden state and observe it, with Gaussian noise."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class NonlinearDynamicalSystem(Tabular):
     x[t+1] = f(x[t]) + N(0, Q) and y[t] = h(x[t]) + N(0, R). No filter of it is exact: questions name one by
     `engine=`: "extended", "unscented" or "particles", or an object of `pgm.filters` with options.
 
-    Functions take a state as an array of its n numbers and give an array, a list or a number. They are also
+    Functions take a state as an array of its n values and return an array, a list or a number. They are also
     called for many states at once, which are columns: where `x[0]` may be an array of many, as in
     `lambda x: numpy.sin(x[0])`, that is quick; where it may not, they are called for one at a time. By the
     names of their parameters they may take more: `u`, the input of the step; `t`, its number, or its time
@@ -46,7 +46,7 @@ class NonlinearDynamicalSystem(Tabular):
         F: the derivatives of f, a matrix; "extended" takes differences if it is left out.
         H: the derivatives of h.
         periods: the periods of what goes around, by name: {"bearing": 2 * numpy.pi}.
-        n_inputs: how many numbers an input has, where f or h take `u`; 1 if left out.
+        n_inputs: how many values an input has, where f or h take `u`; 1 if left out.
         states: names of the entries of a state.
         observations: names of the entries of an observation.
 
@@ -145,7 +145,7 @@ class NonlinearDynamicalSystem(Tabular):
         """The log density of what was observed, approximately; of several series, the sum.
 
         Args:
-            y: a number or a row of numbers for each step, NaN or None where nothing was observed; or a list
+            y: a number or a row of values for each step, NaN or None where nothing was observed; or a list
                 of such series, an array of three axes, or a data frame.
             engine: "extended", "unscented", "particles", or an object of `pgm.filters`.
             inputs: a row for each step.
@@ -378,7 +378,7 @@ class NonlinearDynamicalSystem(Tabular):
         raise AttributeError(f".{name} cannot be set: a nonlinear dynamical system does not change")
 
     def __eq__(self, other: object) -> bool:
-        """Equal when the functions are the same and the numbers equal."""
+        """Equal when the functions are the same and the parameters equal."""
         if not isinstance(other, NonlinearDynamicalSystem):
             return NotImplemented
         mine, theirs = vars(self._p), vars(other._p)

@@ -79,7 +79,7 @@ class Parameters:
 
 
 def root_of(covariance: np.ndarray) -> np.ndarray:
-    """A matrix that makes this covariance of independent numbers."""
+    """A square root of this covariance: a matrix that turns independent noise into such noise."""
     U, d = factored(covariance)
     return np.asarray(U * np.sqrt(d)[..., None, :])
 
@@ -172,7 +172,7 @@ def checked(
 
 
 def _seen(h: Callable[..., Any], mean: np.ndarray, wants: tuple[str, ...], n_inputs: int) -> int:
-    """How many numbers an observation has: as many as h gives at the mean of the start."""
+    """The dimension of an observation: that of h at the mean of the start."""
     every = {"u": np.zeros(n_inputs), "t": 0}
     with np.errstate(all="ignore"):
         made = h(mean.copy(), **{name: every[name] for name in wants})

@@ -35,7 +35,7 @@ class _Last:
 class NonlinearStream:
     """A filter that goes on: `push` takes what was observed next, `forecast` looks ahead.
 
-    The numbers are those of `filter` for all at once; the memory does not grow. A stream copies, and pickles
+    The results are those of `filter` on all steps; the memory does not grow. A stream copies, and pickles
     where its functions do.
 
     >>> import pgm
@@ -78,7 +78,7 @@ class NonlinearStream:
         If it raises, the stream is as it was.
 
         Args:
-            y: a number or a row of numbers, NaN or None where nothing was observed; or many of these.
+            y: a number or a row of values, NaN or None where nothing was observed; or many of these.
             inputs: a row for each of these steps.
             times: the time of each, where f or Q depends on the gap.
 

@@ -17,7 +17,7 @@ _ROUNDING = 1e-6 * (1 + 1e-6)
 _LAST_BITS = 2.0**-50  # a sum this near to one is one: what was written to a file is read as it was
 
 MOST_STARTS = 100_000  # of EM
-_LEAST_OF_STEP = 4  # numbers that are kept of a step at the very least
+_LEAST_OF_STEP = 4  # floats that are kept of a step at the very least
 
 
 def domain_of(
@@ -98,7 +98,7 @@ def rows_of(table: np.ndarray, variable: Variable, order: int, what: str) -> np.
 
 
 def probabilities(given: Any, what: str) -> np.ndarray:
-    """What was given as an array; an error where it is no table of numbers."""
+    """What was given as an array; an error where it is not a table of numbers."""
     try:
         found = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):

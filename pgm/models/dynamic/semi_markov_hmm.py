@@ -202,7 +202,7 @@ class SemiMarkovHMM(HiddenChain):
         return network(self, steps_of(steps), places)
 
     def __eq__(self, other: object) -> bool:
-        """Equal when states and numbers are."""
+        """Equal when states and parameters are."""
         if not isinstance(other, SemiMarkovHMM):
             return NotImplemented
         return self.complete == other.complete and self._form == other._form and bool(super().__eq__(other))

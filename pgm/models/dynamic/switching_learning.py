@@ -27,7 +27,7 @@ _CHAIN = ("initial", "transition")
 
 
 @dataclass(frozen=True)
-class Numbers:
+class SwitchingParameters:
     """The parameters of a switching system."""
 
     initial: np.ndarray
@@ -65,11 +65,13 @@ class Task:
             raise InvalidArgument("Nothing was observed: there is nothing to learn from.")
         self.sizes = np.nanmean(np.where(np.isnan(every), np.nan, every) ** 2, axis=0)
         self.n_rows = int((~np.isnan(every)).any(axis=1).sum())
-        self.best: tuple[float, Numbers] | None = None
+        self.best: tuple[float, SwitchingParameters] | None = None
 
-    def run(self, max_iter: int, tol: float) -> tuple[Numbers, FitReport]:
-        """Climb from the numbers that there are."""
-        begin = Numbers(self.model.initial, self.model.transition, tuple(s._p for s in self.model._systems))
+    def run(self, max_iter: int, tol: float) -> tuple[SwitchingParameters, FitReport]:
+        """Climb from the present parameters."""
+        begin = SwitchingParameters(
+            self.model.initial, self.model.transition, tuple(s._p for s in self.model._systems)
+        )
         found, reports, _ = climb(
             [lambda: begin], self.expect, self.maximise, max_iter=max_iter, tol=tol, clock=self.clock
         )
@@ -82,9 +84,9 @@ class Task:
         kept = report.changed(log_likelihoods=logs[: top + 1], engine="gpb2")
         return self.best[1], kept
 
-    def expect(self, now: Numbers) -> Step[list[Any]]:
+    def expect(self, now: SwitchingParameters) -> Step[list[Any]]:
         """The E-step: for each series what is expected of each regime."""
-        model = self.model._with_numbers(now)
+        model = self.model._with_parameters(now)
         r, log, found = model._regimes, 0.0, []
         for i, (y, weight) in enumerate(zip(self.given.y, self.weights, strict=True)):
             s = model._steps(self.given, i)
@@ -96,7 +98,7 @@ class Task:
             self.best = log, now
         return Step(log, log, found)
 
-    def maximise(self, now: Numbers, found: list[Any], iteration: int) -> Numbers:
+    def maximise(self, now: SwitchingParameters, found: list[Any], iteration: int) -> SwitchingParameters:
         """The M-step: shares of regimes, and regressions of each."""
         first = sum(w * e.weight[0] for w, e in zip(self.weights, found, strict=True))
         pairs = sum(w * e.pairs for w, e in zip(self.weights, found, strict=True))
@@ -106,7 +108,7 @@ class Task:
         if "transition" not in self.held:
             transition = normalised(pairs, now.transition)
         systems = tuple(self._maximised(p, k, found, iteration) for k, p in enumerate(now.systems))
-        return Numbers(initial, transition, systems)
+        return SwitchingParameters(initial, transition, systems)
 
     def _maximised(self, p: Parameters, k: int, found: list[Any], iteration: int) -> Parameters:
         total: em.Moments | None = None
@@ -121,7 +123,7 @@ class Task:
         names = self.model.observations
         return linear.maximised(p, total, linear.free_of(p, fixed), {}, self.sizes, names, iteration)
 
-    def _n_free(self, now: Numbers) -> int:
+    def _n_free(self, now: SwitchingParameters) -> int:
         count = 0
         if "initial" not in self.held:
             count += int((now.initial > 0).sum()) - 1

@@ -141,7 +141,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         """The log density of what was observed; of several series, the sum.
 
         Args:
-            y: a number or a row of numbers for each step, NaN or None where nothing was observed; or a list
+            y: a number or a row of values for each step, NaN or None where nothing was observed; or a list
                 of such series, an array of three axes, or a data frame.
             engine: "auto", "exact", "gpb2", "imm", "gpb1", "rao-blackwellised", or a `pgm.filters` object.
             inputs: a row for each step.
@@ -416,14 +416,14 @@ class SwitchingLinearDynamicalSystem(Tabular):
         """
         given = read(self._systems[0]._p, y, inputs, None, lengths, sequence)
         task = switching_learning.Task(self, given, engine, fixed, weights)
-        numbers, report = task.run(max_iter, tol)
-        self._take(numbers)
+        found, report = task.run(max_iter, tol)
+        self._take(found)
         object.__setattr__(self, "_fit_report", report)
         return self
 
     @property
     def fit_report(self) -> FitReport | None:
-        """How the last fit went; None: the numbers are as given."""
+        """How the last fit went; None: the parameters are as given."""
         return self._fit_report
 
     def copy(self) -> SwitchingLinearDynamicalSystem:
@@ -434,25 +434,27 @@ class SwitchingLinearDynamicalSystem(Tabular):
 
     # --- inside ---
 
-    def _with_numbers(self, numbers: switching_learning.Numbers) -> SwitchingLinearDynamicalSystem:
-        """A model of other numbers."""
+    def _with_parameters(
+        self, found: switching_learning.SwitchingParameters
+    ) -> SwitchingLinearDynamicalSystem:
+        """The same model with other parameters."""
         made = copy.copy(self)
-        made._take(numbers)
+        made._take(found)
         return made
 
-    def _take(self, numbers: switching_learning.Numbers) -> None:
+    def _take(self, found: switching_learning.SwitchingParameters) -> None:
         put = object.__setattr__
         systems = []
-        for own, p in zip(self._systems, numbers.systems, strict=True):
+        for own, p in zip(self._systems, found.systems, strict=True):
             made = own.copy()
             made._p = p
             if made._start == "stationary":
                 made._start = "fitted"
             systems.append(made)
-        put(self, "_initial", numbers.initial)
-        put(self, "_transition", numbers.transition)
+        put(self, "_initial", found.initial)
+        put(self, "_transition", found.transition)
         put(self, "_systems", tuple(systems))
-        put(self, "_regimes", _checked(self.regimes, systems, numbers.initial, numbers.transition))
+        put(self, "_regimes", _checked(self.regimes, systems, found.initial, found.transition))
 
     def _asked(
         self,
@@ -532,7 +534,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
             chances = [f"{x:.6g}" for x in (self._initial[k], *self._transition[k])]
             parts = [getattr(system, each) for each in shown_names]
             rows.append([label(name), *chances, *("" if part is None else _printed(part) for part in parts)])
-        count = f"{len(self.states)} numbers of a state, {len(self.observations)} observed"
+        count = f"{len(self.states)} dimensions of the state, {len(self.observations)} observed"
         return header, rows, f"Switching linear dynamical system: {count}"
 
 
@@ -553,7 +555,7 @@ def _checked(
         sizes = (p.n, p.m, p.n_inputs)
         if sizes != (first._p.n, first._p.m, first._p.n_inputs):
             raise InvalidArgument(
-                f"The system of {shown(name)} has {p.n} numbers of a state, {p.m} of an observation and "
+                f"The system of {shown(name)} has {p.n} dimensions of the state, {p.m} of an observation and "
                 f"{p.n_inputs} of an input, that of {shown(names[0])} {first._p.n}, {first._p.m} and "
                 f"{first._p.n_inputs}: they share them."
             )

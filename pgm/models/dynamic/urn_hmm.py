@@ -140,7 +140,7 @@ class UrnHMM(HiddenChain):
 
     @property
     def n_parameters(self) -> int:
-        """How many numbers are free: contents are not."""
+        """The number of free parameters: contents are fixed."""
         return sum(map(self._free_of, self._shapes))
 
     def _with(self, tables: Any, emission: Any) -> Any:
@@ -157,7 +157,7 @@ class UrnHMM(HiddenChain):
         return network(self, steps_of(steps), as_domain(places))
 
     def __eq__(self, other: object) -> bool:
-        """Equal when urns and numbers are."""
+        """Equal when urns and parameters are."""
         return isinstance(other, UrnHMM) and self.urns == other.urns and bool(super().__eq__(other))
 
     __hash__ = None

@@ -106,7 +106,7 @@ def observed(
     if np.isnan(log).any() or not np.isfinite(log).any():
         raise InvalidArgument(
             f"The observation of step {step} (the first is 0) leaves the range of floating-point numbers: a "
-            "system is unstable, or the numbers are too large. Choose other units."
+            "system is unstable, or the values are too large. Choose other units."
         )
     return Gaussians(mean, L22), log
 
