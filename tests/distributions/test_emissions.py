@@ -418,7 +418,7 @@ def test_a_number_as_a_prior_is_rows() -> None:
         (lambda: pgm.Poisson(1.0).log_density([1, 2.5]), "Row 1 (the first is 0): 2.5 is not a count."),
         (lambda: pgm.Poisson(1.0).log_density(-1), "-1 is not a count."),
         (lambda: pgm.Poisson(1.0).log_density("two"), "takes numbers, not 'two'"),
-        (lambda: pgm.Poisson([[1.0, 2.0]]).log_density([1, 2, 3]), "A row has 2 numbers, not 3."),
+        (lambda: pgm.Poisson([[1.0, 2.0]]).log_density([1, 2, 3]), "A row has 2 values, not 3."),
         (lambda: pgm.HMM([1], [[1]], pgm.Poisson([1.0])).score([[1, 2], [3, -4]]),
          "Sequence 1, step 1 (both count from 0): -4 is not a count."),
         (lambda: pgm.Bernoulli(1.2), "p= is a probability, from 0 to 1, not 1.2."),

@@ -132,7 +132,7 @@ def test_C136_T26_the_same_chain_over_pairs():
         (lambda: colours().score(["red", None]), "Step 1 (the first is 0): the state is missing."),
         (lambda: colours().score(["red", "pink"]), "Step 1 (the first is 0): 'pink' is none of the states"),
         (lambda: colours().fit(["red"], prior=-1), "prior= is a number that is not negative"),
-        (lambda: pgm.MarkovChain(states=[1, 2]).score([1]), "The chain has no numbers yet"),
+        (lambda: pgm.MarkovChain(states=[1, 2]).score([1]), "The chain has no parameters yet"),
         (lambda: pgm.MarkovChain([1, 0], np.eye(2)).stationary(), "several stationary distributions"),
     ],
 )

@@ -158,7 +158,7 @@ def test_files_pickles_print_draws_and_errors():
         (lambda: pgm.ComposedHMM(), "made of parts"),
         (lambda: a + other, "called 'a'"),
         (lambda: pgm.part_of("", pgm.Categorical([[1.0]])), "name of a part"),
-        (lambda: pgm.part_of("a", pgm.Gaussian(dim=1)), "distribution with numbers"),
+        (lambda: pgm.part_of("a", pgm.Gaussian(dim=1)), "distribution with parameters"),
         (lambda: pgm.part_of("a", pgm.Categorical([[1.0]]), transition=[[1.2]]), "one at most"),
         (lambda: pgm.part_of("a", pgm.Categorical([[1.0]]), stay=1.0), "below one"),
         (lambda: pgm.sequence_of(), "no part"),

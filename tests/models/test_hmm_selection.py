@@ -87,7 +87,7 @@ def test_it_is_a_table_and_a_picture() -> None:
     [
         ({"score": "mdl"}, "score= is one of"),
         ({"search": "grow"}, "search= is one of"),
-        ({"emission": pgm.Gaussian([0.0], sd=1.0)}, "has no numbers yet"),
+        ({"emission": pgm.Gaussian([0.0], sd=1.0)}, "has no parameters yet"),
         ({"n_states": 3}, "n_states= is a range"),
         ({"n_states": [0]}, "n_states= is a range"),
         ({"score": "validation"}, "needs validation= or folds="),
