@@ -1,8 +1,8 @@
-"""Few breakdowns, an experienced mechanic, and what both together say: expert numbers as a prior for data."""
+"""Few breakdowns and an experienced mechanic: an expert's estimates as a prior for data."""
 
 import pgm
 
-expert = pgm.BayesianNetwork("the mechanic's numbers")
+expert = pgm.BayesianNetwork("the mechanic's estimates")
 expert.add("worn", 0.2)
 expert.add("hot", {True: 0.6, False: 0.1}, parents=["worn"])
 expert.add(

@@ -276,7 +276,11 @@ def _parser() -> _Parser:
         "--tiers", nargs="+", default=[], metavar="A,B", help="groups of names, those first that come first"
     )
     made.add_argument(
-        "--continuous", nargs="+", default=[], metavar="NAME", help="whole numbers that are numbers"
+        "--continuous",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="whole numbers that are measurements",
     )
     made.add_argument(
         "--bootstrap", type=_whole, default=0, metavar="N", help="samples for the confidence of arrows"

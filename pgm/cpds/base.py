@@ -159,10 +159,10 @@ class CPD(ABC):
     def table(self, limit: int | None = None) -> Array:
         """Return P(child | parents) written out, of shape (parents..., states).
 
-        More than `limit` numbers (default: what the memory limit holds) raise pgm.TooLarge.
+        More than `limit` entries (default: what the memory limit holds) raise pgm.TooLarge.
 
         Args:
-            limit: the most numbers it may have.
+            limit: the most entries it may have.
 
         Raises:
             TooLarge: it would have more.

@@ -34,7 +34,7 @@ from .own_numbers import OwnNumbers
 from .statistics import Codes
 from .table_input import Array, BadRow, check_cells, find_row, product, row_label
 
-_LARGEST = 1e100  # of all numbers here, and one over the smallest sd: their squares stay within a double
+_LARGEST = 1e100  # of all parameters, and one over the smallest sd: their squares stay within a double
 _REMEDY = "Leave such rows out"
 
 
@@ -309,7 +309,7 @@ class LinearGaussian(CPD):
         return self._moments_at([codes[v.name] for v in switches], [found[v.name] for v in causes])
 
     def _moments_at(self, codes: Sequence[Any], values: Sequence[Array]) -> tuple[Array, Array]:
-        """The same for columns of states and of numbers, or for nothing where there are no parents."""
+        """The same for columns of discrete and continuous parents, or for nothing where there are none."""
         row: Any = np.zeros(len(values[0]) if values else 1, np.int64)
         if codes:
             row = np.ravel_multi_index(codes, [v.card for v in self.given[: len(codes)]])

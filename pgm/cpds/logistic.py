@@ -31,10 +31,10 @@ class Logistic(CPD):
     """P(child = j | parents) = exp(w_j . u + b_j) / sum over l of exp(w_l . u + b_l): a sigmoid, a softmax.
 
     Args:
-        weights: {parent: w}. A parent of numbers or of False and True counts with its value, of two other
-            states the second declared counts 1. {parent: {state: w}} gives each state its own; one left out
-            has 0. For a child with two states w is a number, the weight of the second; else a list with one
-            for each state. A continuous parent counts with its number; where such a one is hidden and
+        weights: {parent: w}. A continuous parent, or one of False and True, counts with its value; of
+            two other states the second declared counts 1. {parent: {state: w}} gives each state its own; one
+            left out has 0. For a child with two states w is a number, the weight of the second; else a list
+            with one for each state. A continuous parent counts with its value; where one is unobserved and
             matters, `engine="quadrature"` answers.
         bias: the intercept: a number, or a list with one for each state.
 
@@ -77,7 +77,7 @@ class Logistic(CPD):
 
     @property
     def weights(self) -> dict[str, Any]:
-        """The weights as they can be written: numbers for a child with two states, else lists."""
+        """The weights as they can be written: floats for a child with two states, else lists."""
         return {
             name: {s: self._short(w) for s, w in entry.items()}
             if isinstance(entry, dict)

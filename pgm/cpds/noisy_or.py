@@ -65,7 +65,7 @@ class _OfTwo(NoisyMax):
         return float(self._leak[0 if self.smallest else 1])
 
     def to_dict(self) -> dict[Any, Any]:
-        """Return {"causes": {name: p}, "leak": p}; {state: {state: p}} for causes of several numbers."""
+        """Return {"causes": {name: p}, "leak": p}; {state: {state: p}} for causes with several."""
         return {"causes": {**super().to_dict()["causes"], **self.probabilities}, "leak": self.leak}
 
     def __repr__(self) -> str:

@@ -32,7 +32,7 @@ class TableCPD(CPD):
             error.
 
     Raises:
-        InvalidTable: numbers of the wrong shape, negative, or a row that does not sum to one; it names the
+        InvalidTable: values of the wrong shape, negative, or a row that does not sum to one; it names the
             row.
 
     >>> wet, rain = Variable("wet", [False, True]), Variable("rain", [False, True])
@@ -69,7 +69,7 @@ class TableCPD(CPD):
         Args:
             child: the variable whose distribution it is.
             given: the parents, in the order of the table.
-            values: its numbers.
+            values: its entries.
 
         >>> wet = Variable("wet", [False, True])
         >>> TableCPD.trusted(wet, (), np.array([0.8, 0.2])).to_dict()

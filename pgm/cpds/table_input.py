@@ -86,7 +86,7 @@ def child_states(name: str, table: object, n_parents: int) -> Domain:
     ):
         raise InvalidTable(f"{name!r}: {_what_else(table)}.")
     raise InvalidTable(
-        f"{name!r}: which states do the numbers belong to? Write states=[...] in their order"
+        f"{name!r}: which states do the probabilities belong to? Write states=[...] in their order"
         + ("." if n_parents else ", or a dict {state: probability}.")
     )
 
@@ -188,7 +188,7 @@ def checked_flag(name: str, normalize: object) -> bool:
 
 
 def _divided(child: Variable, given: Sequence[Variable], values: Array) -> Array:
-    """Return rows of numbers from 0 on divided by their sums; one that sums to one stays as it is."""
+    """Return rows of non-negative numbers divided by their sums; one that sums to one stays as it is."""
     bad = ~((values >= 0.0) & (values < math.inf))
     if bad.any():
         at = np.argwhere(bad)[0]
@@ -258,7 +258,7 @@ def _fail_row(
 
 
 def _add_to_one(numbers: list[float], card: int) -> bool:
-    """Say whether each row of so many numbers is as it should be, beyond doubt."""
+    """Say whether each row of this many numbers certainly sums to one."""
     if not (min(numbers) >= 0.0 and max(numbers) <= 1.0):
         return False
     for begin in range(0, len(numbers), card):

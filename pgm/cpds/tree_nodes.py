@@ -16,7 +16,7 @@ from .table_input import Array, checked
 
 Context = dict[int, frozenset[int]]  # for some parents the codes they may have
 
-_NUMBERS_A_STEP = 50  # memory of a branch, in numbers
+_NUMBERS_A_STEP = 50  # memory of a branch, in floats
 
 
 class TreeNode(NamedTuple):

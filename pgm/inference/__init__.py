@@ -1,1 +1,1 @@
-"""From factors to answers: reduce the question, plan it, run it, give the numbers their names."""
+"""From factors to answers: reduce the question, plan it, run it, name the results."""

@@ -1,4 +1,4 @@
-"""Numbers cut into states: by width, by quantiles, around means, or where they tell classes apart."""
+"""Continuous values cut into states: by width, by quantiles, around means, or to tell classes apart."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def discretize(
     target: str | None = None,
     columns: Any = None,
 ) -> Any:
-    """Return where to cut numbers into states: `pgm.Bins` of one column, or {name: Bins} of a frame.
+    """Return where to cut columns into states: `pgm.Bins` of one column, or {name: Bins} of a frame.
 
     They are states like any other: `net.fit(frame, states=pgm.discretize(frame))` keeps them in the network,
     which then reads numbers. The first and the last bin have no end, so that every number falls into one.
@@ -120,7 +120,7 @@ def _numbers(data: Any, names: list[str]) -> dict[str, np.ndarray]:
 def _classes(data: Any, target: str) -> np.ndarray:
     domain = domains_of(data, [target])[target]
     if domain is REAL:
-        raise InvalidFrame(f"The target {target!r} has numbers, and classes are needed.")
+        raise InvalidFrame(f"The target {target!r} is continuous, and classes are needed.")
     return columns(data, {target: Variable.of(target, domain)}).codes[target]
 
 

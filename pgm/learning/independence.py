@@ -21,7 +21,7 @@ class Test:
     __test__ = False  # not one of pytest's
     __dataclass_fields__: ClassVar[dict[str, Any]]
     name: ClassVar[str]
-    numbers: ClassVar[bool] = False  # whether it is of numbers, not of states
+    numbers: ClassVar[bool] = False  # whether it is for continuous columns, not for states
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class MutualInformation(Test):
 
 @dataclass(frozen=True, slots=True)
 class PartialCorrelation(Test):
-    """The partial correlation of columns of numbers, by Fisher's z (1924).
+    """The partial correlation of continuous columns, by Fisher's z (1924).
 
     >>> PartialCorrelation().numbers
     True

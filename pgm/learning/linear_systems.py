@@ -77,7 +77,7 @@ class Prior:
     of: Regression
 
     def log_density(self, coefficients: np.ndarray, noise: np.ndarray) -> float:
-        """What these steps add to the objective, but for a constant; numbers without noise add nothing."""
+        """What these steps add to the objective, but for a constant; variables without noise add nothing."""
         some = np.flatnonzero(np.diagonal(noise) > 0.0)
         if not some.size:
             return 0.0
@@ -99,7 +99,7 @@ class Prior:
 
 
 def pseudo_steps(now: np.ndarray, noise: np.ndarray, strength: np.ndarray, steps: float) -> Prior | None:
-    """A prior around numbers as they are; None: it says nothing.
+    """A prior around present parameters; None: it says nothing.
 
     Args:
         now: the coefficients, (rows, k).

@@ -21,7 +21,7 @@ class Score:
     __dataclass_fields__: ClassVar[dict[str, Any]]
     name: ClassVar[str]
     discrete: ClassVar[bool] = True  # whether it scores families of states
-    continuous: ClassVar[bool] = False  # of numbers
+    continuous: ClassVar[bool] = False  # for continuous columns
     equivalent: ClassVar[bool] = True  # whether networks that no data can tell apart score alike
     whole: ClassVar[bool] = False  # whether it is defined for whole numbers of rows only
 
@@ -46,7 +46,7 @@ class LogLikelihood(Score):
 class BIC(Score):
     """The log-likelihood less half the logarithm of the number of rows for each parameter (Schwarz 1978).
 
-    For columns of states, of numbers, and of both.
+    For discrete columns, continuous ones, and both.
 
     >>> round(BIC().per_parameter(100.0), 6)
     2.302585
@@ -62,7 +62,7 @@ class BIC(Score):
 
 @dataclass(frozen=True, slots=True)
 class AIC(Score):
-    """The log-likelihood less one for each parameter (Akaike 1974). For columns of states and of numbers.
+    """The log-likelihood less one for each parameter (Akaike 1974). For discrete and continuous columns.
 
     >>> AIC().per_parameter(100.0)
     1.0
@@ -161,7 +161,7 @@ class QNML(Score):
 
 @dataclass(frozen=True, slots=True)
 class BGe(Score):
-    """The probability of columns of numbers under a normal-Wishart prior (Geiger & Heckerman 2002).
+    """The probability of continuous columns under a normal-Wishart prior (Geiger & Heckerman 2002).
 
     As corrected by Kuipers, Moffa & Heckerman 2014; the prior's mean is that of the data.
 

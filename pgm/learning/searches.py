@@ -219,7 +219,7 @@ class PC(Search):
 
     Args:
         test: "g", "chi-square", "permutation", "mutual-information" or "partial-correlation", or an object of
-            pgm.independence; G squared if left out, the partial correlation where all columns are numbers.
+            pgm.independence; G squared if left out, the partial correlation where all columns are continuous.
         alpha: independence is rejected where chance would give as much less often.
         max_given: how many others are given at most.
 

@@ -556,10 +556,10 @@ class BayesianNetwork(WhatIf, Understanding):
         tol: float | None = None,
         seed: int | np.random.Generator | None = None,
     ) -> Self:
-        """Learn the numbers of all distributions from rows of data; returns the network itself.
+        """Learn the parameters of all distributions from rows of data; returns the network itself.
 
         Complete rows are counted. With missing cells or hidden variables EM climbs (Dempster, Laird & Rubin
-        1977), from the numbers that there are, or else from counts of complete rows and from chance. Nodes
+        1977), from the present parameters, or else from counts of complete rows and random guesses. Nodes
         without a distribution get a table, or a linear Gaussian if they are continuous; others keep their
         kind. States that were not declared come from the column: booleans, texts, integers and categories are
         states, floats are continuous. `fit_report` says how it went.
@@ -587,7 +587,7 @@ class BayesianNetwork(WhatIf, Understanding):
             InvalidFrame: no rows, a column that is missing or has no value, whole numbers as floats.
             UnknownState: a value that is no state of the network.
             InvalidArgument: an option out of range or without effect; a density that shrinks to a point.
-            ImpossibleEvidence: a row that is impossible with the numbers that EM begins with.
+            ImpossibleEvidence: a row that is impossible with the parameters that EM begins with.
             TooLarge: a table does not fit the memory limit.
 
         >>> net = BayesianNetwork(edges="rain -> wet")
@@ -607,8 +607,8 @@ class BayesianNetwork(WhatIf, Understanding):
     def partial_fit(self, frame: Any, *, weights: Any = None, forget: float | None = None) -> Self:
         """Learn from more rows, counted with those before: the same as one `fit` to all; returns the network.
 
-        Prior, fixed nodes and ties are those of `fit`. Rows with gaps count as what is expected of them with
-        the numbers so far, once (stepwise EM, Cappé & Moulines 2009). `fit_report` is about all rows; about
+        Prior, fixed nodes and ties are those of `fit`. Rows with gaps count as what is expected of them given
+        present parameters, once (stepwise EM, Cappé & Moulines 2009). `fit_report` is about all rows; about
         the new ones alone where cells were missing or rows forgotten.
 
         Args:
@@ -631,7 +631,7 @@ class BayesianNetwork(WhatIf, Understanding):
         return self
 
     def posterior(self, name: str) -> Any:
-        """Return what is believed of a node's numbers after `fit` with a prior, one belief for each row.
+        """Return the posterior of a node's parameters after `fit` with a prior, for each row of a table.
 
         Of a table it is a `TableBelief`, with means and credible intervals of its entries; of a density with
         a `pgm.priors.NormalGamma`, {row: its posterior}, or that alone if no parent selects.

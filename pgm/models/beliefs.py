@@ -1,4 +1,4 @@
-"""What is believed of the numbers of a table after learning: a Dirichlet distribution for each row."""
+"""The posterior of a table's parameters after learning: a Dirichlet distribution for each row."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class TableBelief(Mapping[Any, Dirichlet]):
     """
 
     def __init__(self, child: Variable, given: tuple[Variable, ...], alpha: np.ndarray) -> None:
-        """Take the numbers of all rows, in the shape of the table."""
+        """Take alpha of all rows, in the shape of the table."""
         self.child, self.given, self.rows = child, given, Dirichlet(alpha)
 
     @property
     def alpha(self) -> np.ndarray:
-        """The numbers of the Dirichlet distributions, in the shape of the table."""
+        """The parameters of the Dirichlet distributions, in the shape of the table."""
         return self.rows.alpha
 
     @property

@@ -1,4 +1,4 @@
-"""The E-step of a network that learns: what is expected of every distribution, given rows and numbers."""
+"""The E-step of EM: expected statistics of every distribution, given rows and the present parameters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Expectation:
-    """Rows laid out once, and asked again and again with other numbers.
+    """Rows laid out once, and asked again and again with other parameters.
 
     Args:
         task: rows, and the nodes that learn from them.
@@ -34,7 +34,9 @@ class Expectation:
         self._last: tuple[dict[str, CPD], float, dict[str, Any]] | None = None
         rows = task.rows
         if hard and any(cpd.continuous or cpd.takes_continuous for cpd in task.kinds.values()):
-            raise InvalidArgument('method="hard" is for networks of states; with numbers EM is soft.')
+            raise InvalidArgument(
+                'method="hard" is for discrete networks; with continuous variables EM is soft.'
+            )
         seen = {name for name, c in rows.codes.items() if not (c < 0).any()}
         seen |= {name for name, x in rows.numbers.items() if not np.isnan(x).any()}
         whole = [n for n, cpd in task.kinds.items() if n in seen and seen.issuperset(cpd.parents)]
@@ -62,7 +64,7 @@ class Expectation:
         return log, statistics
 
     def last(self, now: dict[str, CPD]) -> tuple[float, dict[str, Any]]:
-        """The same, remembered if these were the last numbers; even when the time is over."""
+        """The same, remembered if these were the last parameters; even when the time is over."""
         if self._last is None or self._last[0] is not now:
             self.task.clock = Clock(None, None)
             self.of(now)

@@ -1,4 +1,4 @@
-"""Where EM begins: numbers that the network has, counts of complete rows, chance for what is hidden."""
+"""Where EM begins: the present parameters, counts of complete rows, random guesses for what is hidden."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FIRM = 10.0  # how near a hidden variable's own distribution begins to the unif
 
 
 def first_guess(task: Task, random: np.random.Generator, *, anew: bool) -> dict[str, CPD]:
-    """Numbers to begin with: those of the network, but `anew`, and guesses for the rest."""
+    """Parameters to begin with: those of the network, unless `anew`, and guesses for the rest."""
     own = task.net._cpds.keys() | task.net._pending.keys()
     keep = {name for name in task.kinds if task.rules[name].fixed is True or (name in own and not anew)}
     hidden = {name for name in task.latent if not _labelled(task, name)}
@@ -50,7 +50,7 @@ def _labelled(task: Task, name: str) -> bool:
 
 
 def _clusters(task: Task, name: str, random: np.random.Generator) -> np.ndarray | None:
-    """States of a hidden variable whose children have numbers: clusters of these."""
+    """States of a hidden variable with continuous children: clusters of their values."""
     children = [c for c, cpd in task.kinds.items() if name in cpd.parents and c in task.rows.numbers]
     cpd = task.kinds[name]
     if not children or cpd.continuous:
@@ -138,7 +138,7 @@ def _check_apart(task: Task, name: str, found: dict[str, CPD]) -> None:
     raise InvalidArgument(
         f"EM cannot begin here: all states of the hidden {name!r} say the same of its children, so no "
         "step would "
-        "ever tell them apart. Give the children other numbers by `set`, or take starts=5: all but "
+        "ever tell them apart. Give the children other parameters by `set`, or take starts=5: all but "
         "the first are "
         "by chance."
     )

@@ -1,4 +1,4 @@
-"""How a Bayesian network learns its numbers: what is read, what is counted or expected, what comes of it."""
+"""How a Bayesian network learns its parameters: the data, the counts or expected counts, the fit."""
 
 from __future__ import annotations
 
@@ -331,7 +331,7 @@ def more(net: BayesianNetwork, frame: Any, weights: Any, forget: float | None) -
 
 
 def belief(net: BayesianNetwork, name: str) -> Any:
-    """What is believed of a node's numbers."""
+    """The posterior of a node's parameters."""
     from .beliefs import TableBelief
 
     learned = net._learned

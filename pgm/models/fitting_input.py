@@ -45,7 +45,7 @@ class Options:
         for name in ("method", "starts", "max_iter", "tol", "seed"):
             if getattr(self, name) is not None:
                 raise InvalidArgument(
-                    f"{name}= has no effect: every row has a value of every variable, so the numbers "
+                    f"{name}= has no effect: every row has a value of every variable, so the parameters "
                     "are counted, "
                     "not searched for. Leave it out."
                 )
@@ -245,7 +245,7 @@ def read(held: Held, variables: Mapping[str, Variable], latent: Mapping[str, Dom
         if name not in latent and np.isnan(values).all():
             raise InvalidFrame(f"The column {shown(name)} has no value.")
         if np.nanmax(np.abs(values), initial=0.0) > LARGEST:
-            raise InvalidFrame(f"The column {shown(name)} has numbers beyond {LARGEST:g}; use another unit.")
+            raise InvalidFrame(f"The column {shown(name)} has values beyond {LARGEST:g}; use another unit.")
     shares = weights_of(weights, n, frame)
     if not shares.any():
         raise InvalidArgument("weights= are all 0: there is nothing to learn from.")

@@ -207,7 +207,7 @@ def learn_structure(
         latent: hidden variables, {name: number of states, or list of states}: structural EM finds their
             arrows, and they stay if the score is higher with them than without.
         states: {name: states in order, or pgm.Bins} of columns whose states the data should not decide.
-        continuous: columns of whole numbers that are numbers.
+        continuous: columns of whole numbers that are measurements.
         columns: the columns to read; all if left out.
         name: what the network is called.
 

@@ -1,4 +1,4 @@
-"""Networks of arrows that were learned, with the numbers that the same data give them."""
+"""Networks of learned arrows, with parameters fitted to the same data."""
 
 from __future__ import annotations
 

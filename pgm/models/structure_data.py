@@ -64,7 +64,7 @@ def read_columns(
     declared: Mapping[str, Variable] | None = None,
     check: Callable[[], None] = lambda: None,
 ) -> ColumnsOfNodes:
-    """Read the columns of a frame, and the weights of its rows: numbers, or the name of a column."""
+    """Read the columns of a frame, and the weights of its rows: a list, or the name of a column."""
     if columns is not None and not isinstance(columns, Iterable):
         raise InvalidArgument(f"columns= lists names of columns, not {shown(columns)}.")
     wanted = None if columns is None else [columns] if isinstance(columns, str) else list(columns)
@@ -109,7 +109,7 @@ class ArcStrengths(Frozen, Tabular, Mapping[Arc, float]):
     score: Score
 
     def __init__(self, strengths: Mapping[Arc, float], score: Score) -> None:
-        """Take the numbers, and the score that they are differences of."""
+        """Take the differences, and the score that they are of."""
         put(self, "_strengths", dict(sorted(strengths.items(), key=lambda item: -item[1])))
         put(self, "score", score)
 

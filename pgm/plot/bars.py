@@ -111,7 +111,7 @@ def ranked(
     figsize: Size | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw numbers from 0 on as bars, each with its name."""
+    """Draw non-negative values as bars, each with its name."""
     with Paper(ax, figsize, title) as paper:
         ax = _horizontal([shortened(label) for label in labels], np.array(values, dtype=float), paper)
         ax.set_xlabel(xlabel)

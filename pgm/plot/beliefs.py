@@ -1,4 +1,4 @@
-"""What is believed of numbers: densities of priors and posteriors, entries of tables with their intervals."""
+"""Beliefs about parameters: densities of priors and posteriors, entries of tables with their intervals."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def network_course(found: NetworkCourse, paper: Paper) -> Axes:
 
 
 def sampled_steps(found: SampledSteps, paper: Paper) -> Axes:
-    """What was drawn: states as strips of colours; of numbers how large they are beside their largest."""
+    """What was drawn: states as strips of colours; continuous values relative to their largest."""
     names = list(found.names[:_MOST_ROWS])
     ax = paper.axes(7.0, 0.9 + 0.3 * len(names))
     codes: list[np.ndarray] = []

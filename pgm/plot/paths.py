@@ -1,4 +1,4 @@
-"""Numbers over time: lines in bands, and observations as dots."""
+"""Continuous variables over time: lines in bands, and observations as dots."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _STEPS = 200
 
 
 class Emitted(Tabular):
-    """Numbers of a step whose states have these probabilities.
+    """Observations of a step whose states have these probabilities.
 
     >>> from pgm.distributions import Poisson
     >>> Emitted(Poisson([1.0, 5.0]), np.array([0.5, 0.5])).mean

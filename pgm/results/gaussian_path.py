@@ -1,4 +1,4 @@
-"""Numbers over time: a normal distribution for each step, of states or of what is observed."""
+"""Continuous variables over time: a Gaussian for each step, of the state or of what is observed."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class GaussianPath(Result, Tabular):
     __slots__ = ("_covariance", "_matrices", "mean", "names", "report", "steps")
     names: tuple[str, ...]
     mean: np.ndarray  # (T, n)
-    steps: np.ndarray  # (T,) their numbers, or their times
+    steps: np.ndarray  # (T,) their indices, or their times
     report: Report
     _matrices: Matrices
     _covariance: np.ndarray | None

@@ -227,7 +227,7 @@ class MaxMarginals(ByName, Mapping[str, Mapping[Any, "Probability"]]):
         put(self, "_offsets", [int(at) for at in offsets])
 
     def log_values(self, name: str) -> np.ndarray:
-        """The logarithms of one variable's numbers, in the order of its states.
+        """The logarithms of one variable's values, in the order of its states.
 
         Args:
             name: one of the variables.
@@ -246,7 +246,7 @@ class MaxMarginals(ByName, Mapping[str, Mapping[Any, "Probability"]]):
         return self._flat[self._offsets[i] : self._offsets[i] + self._variables.domains[i].card]
 
     def __getitem__(self, name: str) -> Mapping[Any, Probability]:
-        """The numbers of one variable, by its states."""
+        """The values of one variable, by its states."""
         logs = self.log_values(name)
         states = self._variables[self._place(name)].states
         made = {

@@ -84,7 +84,7 @@ class MixedMarginals(Marginals):
 class MixedAssignment(Assignment):
     """A joint assignment of discrete and continuous variables: {name: state or number}.
 
-    Probabilities are densities here: `log_joint` is log p(states and numbers, given).
+    Probabilities are densities here: `log_joint` is log p(states and continuous values, given).
     """
 
     __slots__ = ("numbers",)
@@ -99,7 +99,7 @@ class MixedAssignment(Assignment):
         log_joint: float,
         report: Report = EXACT,
     ) -> None:
-        """Take codes of all variables, those of continuous ones 0, and the numbers of these."""
+        """Take codes of all variables, those of continuous ones 0, and the values of these."""
         super().__init__(variables, codes, log_probability, log_joint, report)
         put(self, "numbers", dict(numbers))
 

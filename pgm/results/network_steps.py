@@ -286,7 +286,7 @@ class NetworkCourse(_OfSteps):
 
 
 class SampledSteps(Drawn):
-    """States and numbers of a dynamic network that were drawn, step by step; columns are what `filter` takes.
+    """Draws of a dynamic network's variables, step by step; columns are what `filter` takes.
 
     >>> import pgm
     >>> dbn = pgm.DynamicBayesianNetwork()

@@ -29,7 +29,7 @@ class SampledSeries(Drawn):
     __slots__ = ("_observed", "names", "observations", "report", "states", "steps")
     names: tuple[str, ...]
     states: np.ndarray
-    steps: np.ndarray  # their numbers, or their times
+    steps: np.ndarray  # their indices, or their times
     _observed: tuple[str, ...]
 
     def __init__(

@@ -432,14 +432,14 @@ class SequenceForecast(_OfSteps):
 
     @property
     def observations(self) -> np.ndarray:
-        """Probabilities of the symbols, (steps, symbols), or means of numbers."""
+        """Probabilities of the symbols, (steps, symbols), or means of continuous observations."""
         if self._observed.unknown is None and isinstance(self._observed[0], Distribution):
             return self._observed.probabilities
         return self.mean
 
     @property
     def mean(self) -> np.ndarray:
-        """The mean of what will be observed, of numbers or of symbols that are numbers."""
+        """The mean of future observations, continuous ones or symbols that are numbers."""
         return self._observed.mean
 
     @property
@@ -454,7 +454,7 @@ class SequenceForecast(_OfSteps):
             level: the probability, from 0 to 1; half of the rest lies below, half above.
 
         Raises:
-            InvalidArgument: it is no probability, or what is observed has no numbers.
+            InvalidArgument: it is not a probability, or observations are not continuous.
 
         >>> import pgm
         >>> noise = pgm.HMM([1.0], [[1.0]], pgm.Gaussian([0.0], sd=1.0))
@@ -468,7 +468,7 @@ class SequenceForecast(_OfSteps):
                 f"Intervals are of one column: .column(name), of {listed(self._observed.columns)}."
             )
         if isinstance(self._observed[0], Distribution):
-            raise InvalidArgument("Intervals are of numbers; symbols have probabilities, .observations.")
+            raise InvalidArgument("Intervals are of continuous observations; symbols have .observations.")
         tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
         ends = np.array([[_ends(p, entry, tails) for entry in range(len(p.names))] for p in self._observed])
         low, high = ends[..., 0], ends[..., 1]

@@ -14,7 +14,7 @@ from pgm.results.steps import StateBeliefs
 
 
 class _WithRegimes:
-    """What a path of numbers has more where regimes switch; its moments are those of all regimes."""
+    """What a Gaussian path has in addition where regimes switch; its moments are those of all regimes."""
 
     __slots__ = ()
     regimes: StateBeliefs  # which regime each step is in, in `values` (steps, regimes)

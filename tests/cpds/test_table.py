@@ -205,7 +205,7 @@ def test_a_series_is_a_root_s_table_by_its_index(what, states, expected):
 @pytest.mark.parametrize(
     ("what", "words"),
     [
-        (pd.Series([0.75, 0.25]), "which states do the numbers belong to"),
+        (pd.Series([0.75, 0.25]), "which states do the probabilities belong to"),
         (
             pd.Series({"ok": 3, "fail": 1}),
             "is 3.0, not from 0 to 1; normalize=True divides each row by its sum",

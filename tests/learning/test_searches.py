@@ -443,8 +443,8 @@ def test_a_search_that_runs_out_of_time_says_so(name: str) -> None:
         ("pc", {"score": "bic"}, "score= has no effect"),
         ("pc", {"start": [("asia", "tub")]}, "start= has no effect"),
         ("order-mcmc", {"bootstrap": 3}, "bootstrap= has no effect"),
-        ("tabu", {"score": "bge"}, "is of numbers"),
-        (S.PC(test="partial-correlation"), {}, "is of numbers"),
+        ("tabu", {"score": "bge"}, "is for continuous columns"),
+        (S.PC(test="partial-correlation"), {}, "is for continuous columns"),
     ],
 )
 def test_what_a_search_lacks(search: Any, given: dict[str, Any], said: str) -> None:

@@ -93,7 +93,7 @@ def test_the_number_of_states_has_to_be_known() -> None:
         (lambda h: h.decode(SEQ, k=0), pgm.InvalidArgument, "k= is a whole number of at least 1"),
         (lambda h: h.decode(SEQ, k=2, pointwise=True), pgm.InvalidArgument, "does not go with pointwise="),
         (lambda h: h.forecast(SEQ, steps=0), pgm.InvalidArgument, "steps= is a whole number of at least 1"),
-        (lambda h: h.forecast(SEQ).interval(), pgm.InvalidArgument, "Intervals are of numbers"),
+        (lambda h: h.forecast(SEQ).interval(), pgm.InvalidArgument, "Intervals are of continuous"),
         (lambda h: h.sample(0), pgm.InvalidArgument, "A sequence has one step at least."),
         (lambda h: h.sample(3, given=[SEQ, SEQ]), pgm.InvalidArgument, "given= is one sequence."),
         (lambda h: h.sample(3, given=SEQ, sequences=2), pgm.InvalidArgument, "leave out sequences="),

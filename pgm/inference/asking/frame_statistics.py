@@ -128,7 +128,7 @@ class DiscreteRows:
 
 
 class HybridRows:
-    """Rows with columns of numbers among them.
+    """Rows with continuous columns among them.
 
     Args:
         compiled: the model, or one of the same structure.

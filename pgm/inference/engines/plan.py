@@ -65,7 +65,7 @@ class Plan:
     bytes: float
     bytes_in_doubles: float
     operations: float
-    results: float  # how many numbers the answer has
+    results: float  # how many floats the answer has
     memory_limit: int
     complete: bool  # False: too large to lay out; sizes are those of the best order found
     cutset: tuple[str, ...] = ()  # what is conditioned on to make each run as small as stated

@@ -1,4 +1,4 @@
-"""Scores of families of numbers: linear Gaussians, from sums of products."""
+"""Scores of continuous families: linear Gaussians, from sums of products."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def left_over(scatter: np.ndarray, v: int, parents: Sequence[int], others: np.nd
 
 
 class GaussianFamilies(Families):
-    """Families of numbers under one score.
+    """Continuous families under one score.
 
     Args:
         names: of the columns, for messages.

@@ -1,4 +1,4 @@
-"""Scores of families of states and numbers: a linear Gaussian in each configuration of the parents."""
+"""Scores of mixed families: a linear Gaussian in each configuration of the discrete parents."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _KEPT = 512  # sets of discrete parents whose moments are kept
 
 
 class MixedFamilies(Families):
-    """Families of mixed columns under one score; states have no numbers among their parents.
+    """Families of mixed columns under one score; discrete variables have no continuous parents.
 
     A family in which some configuration has too few rows for its regression scores -inf: its density would
     shrink to a point.
 
     Args:
-        discrete: the families of states; numbers are columns of one state there.
+        discrete: the families of states; continuous columns have one state there.
         places: the row of each continuous node in `values`.
         values: [continuous column, row], without gaps.
         codes: [node, row].

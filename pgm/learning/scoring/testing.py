@@ -38,16 +38,16 @@ class Tester:
             if len(numbers) < problem.n:
                 states = [name for i, name in enumerate(problem.names) if i not in numbers]
                 raise InvalidArgument(
-                    f'test="{test.name}" is of numbers, and {listed(states)} have states: use test="g" with '
-                    "states=pgm.Bins for the numbers."
+                    f'test="{test.name}" is for continuous columns; {listed(states)} have states: '
+                    'use test="g" with states=pgm.Bins for the continuous ones.'
                 )
             self._values = np.array(problem.columns)
             self._whole = None if any(problem.gaps) else scatter_of(self._values, problem.weights)
         else:
             if numbers:
                 raise InvalidArgument(
-                    f'test="{test.name}" is of states, and {listed([problem.names[i] for i in numbers])} are '
-                    'numbers: use test="partial-correlation" for numbers alone, or states=pgm.Bins.'
+                    f'test="{test.name}" is for states; {listed([problem.names[i] for i in numbers])} are '
+                    'continuous: use test="partial-correlation" where all are, or states=pgm.Bins.'
                 )
             self._rows = rows_of(problem.counts)
 

@@ -88,13 +88,13 @@ class Problem:
         numbers, score = self.numbers, self.score
         if numbers and not score.continuous:
             raise InvalidArgument(
-                f'score="{score.name}" is of states, and {listed([self.names[i] for i in numbers])} not: '
-                'take "bic", or cut them into states with states=pgm.Bins.'
+                f'score="{score.name}" is for states; {listed([self.names[i] for i in numbers])} are '
+                'continuous: use "bic", or cut them into states with states=pgm.Bins.'
             )
         if len(numbers) < self.n and not score.discrete:
             states = [name for i, name in enumerate(self.names) if i not in numbers]
             raise InvalidArgument(
-                f'score="{score.name}" is of numbers, and {listed(states)} have states: take "bic".'
+                f'score="{score.name}" is for continuous columns; {listed(states)} have states: use "bic".'
             )
         if not numbers:
             return DiscreteFamilies(self.counts, score, self.clock)

@@ -96,7 +96,7 @@ def _exactly(problem: Problem, options: CliqueSequence, bound: float, clock: Clo
             values = np.ones(1)
     except _TooMuch:
         return None
-    said = "one forest held everything: these are the numbers of the exact engine"
+    said = "one forest held everything: these are the exact engine's results"
     report = Report(options.name, exact=False, error=0.0, iterations=1, advice=said)
     return Solution(values, lambda: total, dict, report)
 

@@ -55,6 +55,6 @@ class Expansion(Engine):
     approximates = True
 
     def __post_init__(self) -> None:
-        """Refuse invalid numbers of sweeps."""
+        """Refuse an invalid number of sweeps."""
         whole(self, "sweeps", 1)
         whole(self, "bound_sweeps", 0)

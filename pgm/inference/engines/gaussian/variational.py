@@ -223,7 +223,7 @@ def _climbed(
     low = bound + observed.log_weight
     terms = sigmoids.z.size + 10
     low -= _ROUNDING * terms * (1.0 + abs(bound) / terms + float(x.max()))
-    said = _SAID if converged else f"its numbers still move after {options.max_iter} iterations; {_SAID}"
+    said = _SAID if converged else f"its parameters still move after {options.max_iter} iterations; {_SAID}"
     known = not (solved.repeats or observed.soft)
     report = Report(
         options.name,

@@ -29,7 +29,7 @@ class Unseen(Exception):
 class ObservedRows:
     """Steps of sequences, one below the other.
 
-    Columns of numbers begin `history` rows earlier, with steps that were taken before and are looked back at.
+    Continuous columns begin `history` rows earlier, with past steps that are looked back at.
     """
 
     kind: np.ndarray  # int64: which distributions a step has
@@ -104,7 +104,7 @@ class ObservedRows:
         return table
 
     def _made(self, layout: Layout, one: OfRows, rows: np.ndarray) -> np.ndarray:
-        """Densities, and distributions that depend on numbers, of these rows."""
+        """Densities, and distributions with continuous parents, of these rows."""
         sizes = [layout.cards[p] for p in one.scope]
         found = np.zeros((rows.size, *sizes))
         kinds = self.kind[rows]
@@ -154,7 +154,7 @@ class ObservedRows:
     def _numbers(
         self, layout: Layout, v: int, places: list[int], rows: np.ndarray, needed: np.ndarray
     ) -> np.ndarray:
-        """The numbers at these places, of the rows that need them."""
+        """The values at these places, of the rows that need them."""
         found = np.zeros((rows.size, len(places)))
         for i, p in enumerate(places):
             u, back = layout.template.owner(p)

@@ -58,7 +58,7 @@ class Fixed:
 
 @dataclass(frozen=True, eq=False)
 class OfRows:
-    """A table that each row makes anew, of the numbers in it."""
+    """A table that each row makes anew, from its continuous values."""
 
     scope: Scope
     parts: tuple[ModelPart | None, ...]  # by the kind of step

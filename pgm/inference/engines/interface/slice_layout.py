@@ -93,7 +93,7 @@ class Layout:
         return tuple(self.incoming[i] for i in kept), tuple(self.outgoing[i] for i in kept)
 
     def renewed(self, template: Template, clock: Clock) -> Layout:
-        """The layout of the same network with other numbers: the order stays where the tables do."""
+        """The layout of the same network with other parameters: the order stays where the tables do."""
         tables = PartTables(template, best=self.best)
         mine = [[one.scope for one in self.fixed], [one.scope for one in self.of_rows]]
         made_of = [[one.scope for one in tables.fixed], [one.scope for one in tables.of_rows]]
@@ -177,7 +177,7 @@ class Layout:
 
     @property
     def interface_entries(self) -> int:
-        """Entries of the frontier: how many numbers one step hands to the next."""
+        """Entries of the frontier: how many floats one step hands to the next."""
         return self.size(self.incoming)
 
     @cached_property

@@ -17,7 +17,7 @@ from . import adjoint, diffuse
 from .arrays import Steps, looped
 from .schedule import Schedule, Series
 
-_MOST_ROWS = 1 << 24  # numbers that the way back is spared to work out again, where there is room
+_MOST_ROWS = 1 << 24  # floats kept for the backward pass, where there is room
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +79,7 @@ def run(
 
     Args:
         schedules: the matrices for each series; what is the same object is worked out once.
-        series: rows of numbers.
+        series: rows of observations.
         covariances: whether those of the filter are wanted, not only what they lead to.
         smooth: whether to go back as well.
         clock: the time of the question; one of its own if left out.
@@ -275,7 +275,7 @@ class Carried:
 
 
 def run_on(schedule: Schedule, series: Series, before: Carried | None, clock: Clock) -> tuple[Run, Carried]:
-    """Filter more steps of one series: the same numbers as in one go.
+    """Filter more steps of one series: the same results as in one go.
 
     Args:
         schedule: of the last step that was filtered, and those that come; of these alone at the beginning.

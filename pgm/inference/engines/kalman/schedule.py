@@ -1,4 +1,4 @@
-"""What the filter needs to know: the matrices of every step, and rows of numbers."""
+"""What the filter needs to know: the matrices of every step, and the observations."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Caller:
 
     name: str  # "f" or "h"
     function: Callable[..., Any]
-    size: int  # how many numbers it gives
+    size: int  # how many values it returns
     wants: tuple[str, ...]
     for_many: bool | None = field(default=None)
 
@@ -155,7 +155,7 @@ def derivatives(
         call: the function.
         x: the states.
         centre: its values there.
-        sd: how far the numbers of these states are likely to be off, (n, count).
+        sd: the standard deviations of these states, (n, count).
         at: where it is called.
         off: the difference of two values, which goes around where they are angles.
     """
@@ -178,7 +178,7 @@ def derivatives(
 
 
 def check_range(step: int, *arrays: np.ndarray) -> None:
-    """Refuse what is beyond all numbers: a filter that lost its way, or an unstable system."""
+    """Refuse what overflows: a filter that diverged, or an unstable system."""
     if not all(np.isfinite(array).all() for array in arrays):
         raise InvalidArgument(
             f"The filter leaves the range of floating-point numbers at step {step} (the first is 0): "

@@ -108,7 +108,7 @@ def sigma_points(call: Caller, sigma: Sigma, off: Any, mean: np.ndarray, root: n
     spread = sigma.alpha**2 * (n + sigma.kappa)
     if not spread > 0.0:
         raise InvalidArgument(
-            f"alpha= and kappa= put the sigma points of {n} numbers nowhere: "
+            f"alpha= and kappa= put the sigma points of {n} variables nowhere: "
             f"alpha**2 * (n + kappa) is positive, not {spread:.6g}."
         )
     lead = spread - n

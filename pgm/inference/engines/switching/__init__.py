@@ -1,6 +1,6 @@
 """Switching linear systems: every path of regimes, Gaussians merged in every step, or drawn paths.
 
-Not among the engines that a network may name: it takes matrices of several systems and rows of numbers.
+Not among the engines that a network may name: it takes the matrices of several systems and observations.
 """
 
 from .expected import Expected
