@@ -60,6 +60,7 @@ from pgm.errors import (
     InvalidTable,
     InvalidVariable,
     NoSupportFound,
+    NotIdentifiable,
     OutOfTime,
     PGMError,
     TooLarge,
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
     from pgm.io.bundled import list_networks, load_network
     from pgm.learning import independence, scores, searches
     from pgm.learning.discretization import discretize
+    from pgm.models.causal.graph import CausalGraph
     from pgm.models.classifiers.naive_bayes import NaiveBayes
     from pgm.models.decision import ExponentialUtility, InfluenceDiagram, Policy, loss_diagram
     from pgm.models.dynamic import HMM, Banded, LeftToRight, LinearDynamicalSystem, MarkovChain, components
@@ -136,6 +138,7 @@ __all__ = [
     "Bins",
     "ByInput",
     "Categorical",
+    "CausalGraph",
     "ClassifierEmission",
     "Codebook",
     "ComposedHMM",
@@ -190,6 +193,7 @@ __all__ = [
     "NoisyOr",
     "NonlinearDynamicalSystem",
     "Not",
+    "NotIdentifiable",
     "OneOf",
     "OutOfTime",
     "PGMError",
@@ -273,6 +277,7 @@ guard_constructors(
 
 _LAZY = {
     "NaiveBayes": "pgm.models.classifiers.naive_bayes",
+    "CausalGraph": "pgm.models.causal.graph",
     "discretize": "pgm.learning.discretization",
     "DynamicBayesianNetwork": "pgm.models.dynamic.dynamic_bayesian_network",
     "ExponentialUtility": "pgm.models.decision",

@@ -27,12 +27,22 @@ import numpy as np
 
 import pgm
 from pgm.config import current
-from pgm.errors import InvalidArgument, InvalidFrame, PGMError, UnknownVariable, listed, nearest, shown
+from pgm.errors import (
+    InvalidArgument,
+    InvalidFrame,
+    NotIdentifiable,
+    PGMError,
+    UnknownVariable,
+    listed,
+    nearest,
+    shown,
+)
 from pgm.inference.engines import ENGINES, Engine
 from pgm.inference.trees.needs import size_of
 from pgm.io import FORMATS
 from pgm.io.text import read_text
 from pgm.models import BayesianNetwork, MarkovNetwork
+from pgm.models.causal.graph import CausalGraph
 from pgm.models.decision import InfluenceDiagram
 from pgm.models.decision.rule import Rule
 from pgm.models.dynamic.dynamic_bayesian_network import DynamicBayesianNetwork
@@ -299,6 +309,22 @@ def _parser() -> _Parser:
     known(made)
     answers(made, engine=False)
 
+    made = commands.add_parser(
+        "identify",
+        help="say what an action would do, as a formula of what is seen",
+        description="Say what an action would do, as a formula of what is seen.",
+    )
+    made.set_defaults(command=identify)
+    made.add_argument(
+        "graph", help="arrows, as in 'x -> y; x <-> y', or a file of a causal graph or a network"
+    )
+    made.add_argument("--do", nargs="+", required=True, metavar="NAME", help="what is done")
+    made.add_argument("--of", nargs="+", required=True, metavar="NAME", help="what it may influence")
+    made.add_argument("--seen", nargs="+", default=[], metavar="NAME", help="what is seen of others after it")
+    made.add_argument("--hidden", nargs="+", default=[], metavar="NAME", help="nodes that nobody observes")
+    made.add_argument("--latex", action="store_true", help="print the formula in LaTeX")
+    answers(made, engine=False)
+
     made = command("plan", plan, "say what a question would cost, without asking it")
     made.add_argument("targets", nargs="*", default=[], help="variables; none: every variable by itself")
     known(made)
@@ -332,6 +358,7 @@ examples:
   pgm plot alarm.bif -o alarm.svg --given CVP=LOW
   pgm solve clinic.json --given test=True
   pgm learn patients.csv -o patients.bif --score bic
+  pgm identify "smoking -> tar -> cancer; smoking <-> cancer" --do smoking --of cancer
 """
 
 
@@ -394,6 +421,8 @@ def _read(given: argparse.Namespace, *, as_it_is: bool = False) -> Any:
             f"{given.file} holds an influence diagram: `pgm solve` says what to do, `pgm value` what it is "
             "worth to know more."
         )
+    if isinstance(model, CausalGraph) and not as_it_is:
+        raise InvalidArgument(f"{given.file} holds a causal graph, without numbers: `pgm identify` asks it.")
     return model
 
 
@@ -485,7 +514,7 @@ def info(given: argparse.Namespace) -> None:
         return
     model = _read(given, as_it_is=True)
     facts = _facts(model)
-    if isinstance(model, DynamicBayesianNetwork | InfluenceDiagram):
+    if isinstance(model, DynamicBayesianNetwork | InfluenceDiagram | CausalGraph):
         _json(facts) if given.json else _print(_aligned(facts))
         return
     cost = model.plan()
@@ -544,7 +573,14 @@ def _listed(here: Mapping[str, Any]) -> str:
     return "\n".join(f"{name:<16}{text}" for name, text in rows.items())
 
 
-def _facts(model: Model | DynamicBayesianNetwork | InfluenceDiagram) -> dict[str, Any]:
+def _facts(model: Model | DynamicBayesianNetwork | InfluenceDiagram | CausalGraph) -> dict[str, Any]:
+    if isinstance(model, CausalGraph):
+        return {
+            "kind": "causal graph",
+            "nodes": len(model),
+            "arrows": len(model.edges),
+            "hidden causes": len(model.common),
+        }
     if isinstance(model, InfluenceDiagram):
         return {
             "kind": "influence diagram",
@@ -801,6 +837,42 @@ def value(given: argparse.Namespace) -> None:
         _json({"given": known, "names": given.names, "value": float(worth)})
     else:
         _json({"given": known, "before": worth.before, "values": dict(worth)})
+
+
+def identify(given: argparse.Namespace) -> None:
+    """Print the formula of an effect, or what hides it."""
+    graph = _causal_graph(given)
+    try:
+        found = graph.identify(given.of, do=given.do, given=given.seen)
+    except NotIdentifiable as error:
+        if not given.json:
+            raise
+        outer, inner = error.hedge
+        hedge = {"outer": list(outer), "inner": list(inner)}
+        _json({"question": error.question, "identifiable": False, "hedge": hedge, "between": error.bounds})
+        return
+    if given.json:
+        _json({"identifiable": True} | found.to_dict())
+    else:
+        _print(found.latex if given.latex else repr(found))
+
+
+def _causal_graph(given: argparse.Namespace) -> CausalGraph:
+    if "->" in given.graph or "<-" in given.graph:
+        graph = CausalGraph(given.graph)
+        if given.hidden:
+            arrows = pgm.BayesianNetwork(edges=graph.edges)
+            if graph.common:
+                raise InvalidArgument("--hidden is for graphs without <->: write each hidden cause one way.")
+            return arrows.causal_graph(given.hidden)
+        return graph
+    given.file, given.format, given.encoding = given.graph, None, None
+    model = _read_any(given, as_it_is=True)
+    if isinstance(model, CausalGraph) and not given.hidden:
+        return model
+    if isinstance(model, BayesianNetwork):
+        return model.causal_graph(given.hidden)
+    raise InvalidArgument(f"{given.graph} holds neither a causal graph nor a Bayesian network with arrows.")
 
 
 def plan(given: argparse.Namespace) -> None:

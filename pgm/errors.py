@@ -217,6 +217,54 @@ class InvalidFrame(PGMError, ValueError):
     """A data frame that cannot be read."""
 
 
+class NotIdentifiable(PGMError, ValueError):
+    """The effect of an action that what is seen does not decide, whatever the numbers of the seen.
+
+    `.hedge` is the pair of sets that hides it, the outer and the inner: hidden causes join each of them, and
+    the action reaches into the outer one only (Shpitser & Pearl 2006). `.bounds` says what can be said.
+
+    >>> print(NotIdentifiable("P(y | do(x))", ["x", "y"], ["y"], ["x"], ["y"]))
+    P(y | do(x)) cannot be told from what is seen: hidden causes join 'x', 'y', and the action cuts that off \
+only for all but 'y'. It lies between P(x, y) and P(x, y) + 1 - P(x).
+    """
+
+    def __init__(
+        self,
+        question: str,
+        outer: Iterable[str] = (),
+        inner: Iterable[str] = (),
+        do: Iterable[str] = (),
+        y: Iterable[str] = (),
+        given: Iterable[str] = (),
+    ) -> None:
+        """Say which sets hide the answer, and what it is surely between."""
+        self.question = question
+        self.hedge = tuple(outer), tuple(inner)
+        self.bounds: tuple[str, str] | None = None
+        text = question
+        if self.hedge[0]:
+            text = (
+                f"{question} cannot be told from what is seen: hidden causes join {listed(self.hedge[0])}, "
+                f"and the action cuts that off only for all but {listed(self.hedge[1])}."
+            )
+            if not tuple(given) and tuple(do):
+                x = ", ".join(do)
+                joint = f"P({x}, {', '.join(y)})"
+                self.bounds = joint, f"{joint} + 1 - P({x})"
+                text += f" It lies between {self.bounds[0]} and {self.bounds[1]}."
+        super().__init__(text)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the finished message."""
+        return _finished, (type(self), self.args), dict(self.__dict__)
+
+
+def _finished(cls: type[NotIdentifiable], args: tuple[object, ...]) -> NotIdentifiable:
+    made = cls.__new__(cls, *args)
+    made.args = args
+    return made
+
+
 class ImpossibleEvidence(PGMError, ValueError):
     """The evidence has probability zero; `.contradiction` is a part of it that has.
 

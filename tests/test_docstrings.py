@@ -24,6 +24,7 @@ from pgm.inference.insight.sensitivity import AnswerSensitivity
 from pgm.inference.insight.tuning import Change, Tuning
 from pgm.io.bundled import BundledNetworks
 from pgm.models.beliefs import TableBelief
+from pgm.models.causal.identified import Identified
 from pgm.models.classifiers.decisions import Decisions
 from pgm.models.decision.evaluation import Evaluation
 from pgm.models.decision.information import ValuesOfInformation
@@ -67,7 +68,7 @@ RECEIVED = [
     *(results.Filtered, results.Smoothed, results.Forecast, results.GaussianPath),
     TableBelief,
     *(AnswerSensitivity, Curve, Tuning, Change, OwnNumbers),
-    AdjustmentSets,
+    *(AdjustmentSets, Identified),
     Decisions,
     *(results.SampledSeries, LinearStream, HMMStream),
     *(results.ExpectedUtility, Rule, Evaluation, ValuesOfInformation, DecisionPlan, Utility, RiskProfile),

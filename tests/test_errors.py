@@ -37,6 +37,7 @@ BUILT_IN = {
     "InvalidFrame": ValueError,
     "ImpossibleEvidence": ValueError,
     "NoSupportFound": ValueError,
+    "NotIdentifiable": ValueError,
     "TooLarge": MemoryError,
     "OutOfTime": TimeoutError,
     "FileFormatError": ValueError,

@@ -1,5 +1,6 @@
 """Structure without probabilities: separation, moral graphs, elimination orders, cliques and their trees."""
 
+from pgm.graphs import formulas, mixed
 from pgm.graphs.adjustment import AdjustmentSets, adjustment_sets
 from pgm.graphs.cliques import JunctionTree, junction_tree, maximal_cliques, triangulated
 from pgm.graphs.comparison import Comparison, compare
@@ -30,9 +31,11 @@ __all__ = [
     "compare",
     "d_separated",
     "elimination_order",
+    "formulas",
     "independencies",
     "junction_tree",
     "maximal_cliques",
+    "mixed",
     "moral_graph",
     "reachable",
     "separated",

@@ -169,7 +169,7 @@ def latex(formula: Formula, taken: Collection[Any] = ()) -> str:
     r"""The formula for a page that typesets mathematics.
 
     >>> print(latex(Ratio(P(("y", "x")), P(("x",)))))
-    \frac{P(\mathrm{y}, \mathrm{x})}{P(\mathrm{x})}
+    \frac{P(y, x)}{P(x)}
     """
     return _written(formula, taken, _LATEX)
 
@@ -178,8 +178,10 @@ def quoted(name: str) -> str:
     r"""A name in LaTeX.
 
     >>> print(quoted("blood_type"), quoted("x"))
-    \mathrm{blood\_type} \mathrm{x}
+    \mathrm{blood\_type} x
     """
+    if len(name) == 1 and name.isalpha():
+        return name
     safe = {"\\": r"\backslash ", "{": r"\{", "}": r"\}", "^": r"\hat{}", "~": r"\tilde{}"}
     safe |= dict.fromkeys("_%&#$", "")
     return r"\mathrm{" + "".join(safe.get(c) or (f"\\{c}" if c in safe else c) for c in name) + "}"
@@ -227,6 +229,8 @@ def _part(
         )
     if isinstance(f, Ratio):
         top, bottom = (_part(part, primes, used, style, last=True) for part in (f.top, f.bottom))
+        if style.plain and isinstance(f.bottom, P):
+            return f"{top if isinstance(f.top, P) else f'[{top}]'} / {bottom}"
         return style.fraction.format(top, bottom)
     inner, known = dict(primes), set(used)
     for v in f.over:

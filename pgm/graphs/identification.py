@@ -54,6 +54,11 @@ def identify(graph: MixedGraph, y: int, do: int, given: int = 0) -> tuple[Formul
                 do, given = do | 1 << v, rest
                 moved = True
                 break
+    seen = graph.arrows(no_arrows_from=do)
+    if walks.d_separated(
+        seen.graph, list(each(y)), list(each(do)), list(each(given))
+    ):  # rule 2: as good as seen
+        return P(graph.named(y), graph.named(do | given)), do
     joint = _effect(graph, y | given, do)
     if not given:
         return joint, do

@@ -21,6 +21,20 @@ def parse(edges: object) -> dict[str, tuple[str, ...]]:
     >>> parse("smoking -> cancer <- pollution; lonely")
     {'smoking': (), 'cancer': ('smoking', 'pollution'), 'pollution': (), 'lonely': ()}
     """
+    return _parsed(edges, None)
+
+
+def parse_mixed(edges: object) -> tuple[dict[str, tuple[str, ...]], list[tuple[str, str]]]:
+    """Return the same, and the pairs that share a hidden cause.
+
+    >>> parse_mixed("x -> y; x <-> y")
+    ({'x': (), 'y': ('x',)}, [('x', 'y')])
+    """
+    common: list[tuple[str, str]] = []
+    return _parsed(edges, common), common
+
+
+def _parsed(edges: object, common: list[tuple[str, str]] | None) -> dict[str, tuple[str, ...]]:
     parents: dict[str, dict[str, None]] = {}
     if is_graph(edges):
         parents = {_name(node, "the graph"): {} for node in edges}
@@ -35,7 +49,7 @@ def parse(edges: object) -> dict[str, tuple[str, ...]]:
         if isinstance(item, str) and (item is edges or _ARROW.search(item)):
             for statement in re.split(r"[;\n]", item):
                 if statement.strip():
-                    _read_statement(statement, parents)
+                    _read_statement(statement, parents, common)
         elif not isinstance(item, str) and isinstance(item, Sequence) and len(item) == 2:
             for name in item:
                 parents.setdefault(_name(name, item), {})
@@ -47,7 +61,9 @@ def parse(edges: object) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _read_statement(statement: str, parents: dict[str, dict[str, None]]) -> None:
+def _read_statement(
+    statement: str, parents: dict[str, dict[str, None]], common: list[tuple[str, str]] | None
+) -> None:
     names = _ARROW.split(statement)
     arrows = names[1::2]
     nodes = [_name(text.strip(), statement.strip()) for text in names[::2]]
@@ -66,7 +82,14 @@ def _read_statement(statement: str, parents: dict[str, dict[str, None]]) -> None
         parents.setdefault(name, {})
     for left, arrow, right in zip(nodes, arrows, nodes[1:], strict=False):
         if arrow == "<->":
-            raise InvalidStructure(f"{statement.strip()!r}: an arrow points one way, `->` or `<-`.")
+            if common is None:
+                raise InvalidStructure(
+                    f"{statement.strip()!r}: an arrow points one way, `->` or `<-`. If {left} <-> {right} "
+                    "means that a hidden cause influences both, pgm.CausalGraph holds it; in a network that "
+                    "cause is a node of its own."
+                )
+            common.append((left, right))
+            continue
         parent, child = (left, right) if arrow == "->" else (right, left)
         parents[child][parent] = None
 

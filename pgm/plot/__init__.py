@@ -9,7 +9,7 @@ from .automata import state_graph
 from .bar_grid import assignment, marginals, samples
 from .bars import distribution, max_marginals, ranked, ranked_assignments
 from .beliefs import densities, intervals, table_belief
-from .causal import adjustment
+from .causal import adjustment, causal_graph
 from .classes import decision_regions, expected_losses
 from .decision_trees import strategy
 from .decisions import influence_diagram, risk, rule
@@ -28,6 +28,7 @@ __all__ = [
     "answer_curves",
     "answer_tornado",
     "assignment",
+    "causal_graph",
     "decision_regions",
     "densities",
     "distribution",

@@ -73,12 +73,12 @@ class Box:
     seen: bool = False  # evidence
     double: bool = False  # a second outline: a continuous variable
     face: str = ""  # instead of the usual fill
-    shape: Literal["variable", "factor", "separator", "decision", "utility"] = "variable"
+    shape: Literal["variable", "factor", "separator", "decision", "utility", "bend"] = "variable"
 
     def size(self) -> tuple[float, float]:
         """Return width and height in points."""
-        if self.shape == "factor":
-            return 12.0, 12.0
+        if self.shape in ("factor", "bend"):  # a bend is a place that a link passes, and is not drawn
+            return (12.0, 12.0) if self.shape == "factor" else (2.0, 0.1)
         width = max((text_width(line, TITLE) for line in self.lines), default=0.0)
         if self.rows:
             width = max(width * _BOLD, self.label_width() + _BAR_WIDTH + 6.0 + self.figure_width())
@@ -109,9 +109,11 @@ class Stroke:
     color: str = LINE
     width: float = 1.0
     style: Literal["solid"] | tuple[float, tuple[float, ...]] = "solid"
-    head: Literal["", "lower", "upper"] = ""
+    head: Literal["", "lower", "upper", "both"] = ""
 
 
+# Where a head stands, and whether the line comes from above it.
+_ENDS = {"": (), "lower": ((-1, 1),), "upper": ((0, -1),), "both": ((0, -1), (-1, 1))}
 PLAIN, ARROW = Stroke(), Stroke(head="lower")
 DASHED = Stroke(style=(0, (4, 3)))
 
@@ -228,15 +230,15 @@ def _draw_frames(ax: Axes, placed: Placed, scale: float) -> None:
 
 
 def _draw_links(ax: Axes, routes: Mapping[Link, Sequence[Point]], sketch: Sketch, scale: float) -> None:
-    paths, heads = [], []
+    paths, heads, colors = [], [], []
     strokes = [sketch.stroke(link) for link in routes]
     for route, stroke in zip(routes.values(), strokes, strict=True):
         points = list(route)
-        if stroke.head:
-            end, away = (-1, 1) if stroke.head == "lower" else (0, -1)
+        for end, away in _ENDS[stroke.head]:
             x, y = points[end]
             size = _HEAD * (0.8 + 0.2 * stroke.width)
             heads.append([(x, y), (x - 0.42 * size, y + away * size), (x + 0.42 * size, y + away * size)])
+            colors.append(stroke.color)
             points[end] = (x, y + away * 0.8 * size)
         paths.append(curve(points))
     if paths:
@@ -252,7 +254,6 @@ def _draw_links(ax: Axes, routes: Mapping[Link, Sequence[Point]], sketch: Sketch
             autolim=False,
         )
     if heads:
-        colors = [stroke.color for stroke in strokes if stroke.head]
         ax.add_collection(
             PolyCollection(heads, facecolors=colors, edgecolors="none", zorder=1.5), autolim=False
         )
@@ -294,6 +295,8 @@ def _draw_box(ax: Axes, centre: Point, size: tuple[float, float], box: Box, scal
     """Draw a box, and yield the labels to write in it."""
     (x, y), (width, height) = centre, size
     left, low, top = x - width / 2, y - height / 2, y + height / 2
+    if box.shape == "bend":
+        return
     if box.shape == "factor":
         ax.add_artist(Rectangle((left, low), width, height, facecolor=EDGE, edgecolor=EDGE, zorder=2))
         return

@@ -5,8 +5,8 @@
 "pgm" is the version of the format. A Bayesian network has "nodes", a Markov network has "variables" and
 "factors", a Markov chain "markov-chain", a hidden Markov model "hmm", a linear dynamical system
 "linear-dynamical-system", several that take turns "switching-linear-dynamical-system"; in version 2
-(docs/schema/pgm-2.json) a dynamic network "dynamic-network", an influence diagram "influence-diagram" and a
-mixture "mixture".
+(docs/schema/pgm-2.json) a dynamic network "dynamic-network", an influence diagram "influence-diagram", a
+mixture "mixture" and a causal graph "causal-graph".
 "about" says where a file comes from; it is for people, and not part of the model.
 """
 
@@ -26,6 +26,7 @@ from .networks import read_network, write_network
 from .parts import parse
 
 if TYPE_CHECKING:
+    from pgm.models.causal.graph import CausalGraph
     from pgm.models.decision import InfluenceDiagram
     from pgm.models.dynamic import HMM, LinearDynamicalSystem, MarkovChain, SwitchingLinearDynamicalSystem
     from pgm.models.dynamic.dynamic_bayesian_network import DynamicBayesianNetwork
@@ -43,9 +44,10 @@ if TYPE_CHECKING:
         | DynamicBayesianNetwork
         | InfluenceDiagram
         | Mixture
+        | CausalGraph
     )
 
-VERSION = 2  # 1 has neither diagrams, dynamic networks nor mixtures, and is written for all else
+VERSION = 2  # 1 has no diagrams, dynamic networks, mixtures or causal graphs: it is written for all else
 
 
 class Form(NamedTuple):
@@ -86,6 +88,7 @@ FORMS = {
     "influence-diagram": Form(
         "pgm.models.decision.influence_diagram.InfluenceDiagram", "diagrams", version=2, expands=True
     ),
+    "causal-graph": Form("pgm.models.causal.graph.CausalGraph", "causal_graphs", version=2),
 }
 _FUNCTIONS = f"{_DYNAMIC}.nonlinear_dynamical_system.NonlinearDynamicalSystem"  # which no file holds
 
@@ -136,8 +139,8 @@ def write(model: Model, *, expand: bool, about: str = "") -> str:
     head: dict[str, Any] = {"pgm": FORMS[key].version if key else 1}
     if not key and not isinstance(model, BayesianNetwork | MarkovNetwork):
         raise InvalidArgument(
-            "JSON holds networks, dynamic ones too, influence diagrams, mixtures, Markov chains, hidden "
-            f"Markov models and linear dynamical systems, not {shown(model)}."
+            "JSON holds networks, dynamic ones too, influence diagrams, mixtures, causal graphs, Markov "
+            f"chains, hidden Markov models and linear dynamical systems, not {shown(model)}."
         )
     if name := getattr(model, "name", ""):
         head["name"] = name

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from pgm import graphs
+from pgm.errors import UnknownVariable
 from pgm.evidence import names
 from pgm.graphs.adjustment import MOST, AdjustmentSets
 
@@ -13,6 +14,8 @@ from . import policies
 
 if TYPE_CHECKING:
     from pgm.cpds.cpd_store import CPDStore
+
+    from .graph import CausalGraph
 
 
 class WhatIf:
@@ -103,3 +106,29 @@ class WhatIf:
             costs=costs,
             limit=limit,
         )
+
+    def causal_graph(self, hidden: str | Iterable[str] = ()) -> CausalGraph:
+        """Return the arrows alone, seen without the nodes that nobody observes.
+
+        A hidden node leaves an arrow where paths lead through it, and a hidden common cause where such paths
+        lead from it to two others (Verma & Pearl 1990).
+
+        Args:
+            hidden: nodes that nobody observes.
+
+        Raises:
+            UnknownVariable: a name that the network does not have.
+            InvalidStructure: no node would be left.
+
+        >>> import pgm
+        >>> net = pgm.BayesianNetwork(edges="gene -> smoking -> tar -> cancer <- gene")
+        >>> print(net.causal_graph(hidden="gene"))
+        smoking -> tar; tar -> cancer; smoking <-> cancer
+        """
+        from .graph import hidden_of
+
+        unseen = names(hidden)
+        for name in unseen:
+            if name not in self._parents:
+                raise UnknownVariable(name, self._parents)
+        return hidden_of(self._parents, unseen)
