@@ -20,7 +20,10 @@ from pgm.inference.asking.compiled_query import CompiledQuery
 from pgm.inference.engines.interface import InterfacePlan
 from pgm.inference.engines.plan import Plan
 from pgm.inference.insight.curve import Curve
+from pgm.inference.insight.explanation import AnswerExplanation, Finding
+from pgm.inference.insight.informing import InformationGains
 from pgm.inference.insight.sensitivity import AnswerSensitivity
+from pgm.inference.insight.shapley import ShapleyValues
 from pgm.inference.insight.tuning import Change, Tuning
 from pgm.io.bundled import BundledNetworks
 from pgm.models.beliefs import TableBelief
@@ -67,6 +70,7 @@ RECEIVED = [
     *(Message, Potential, Potentials, CompiledQuery, Independencies, BundledNetworks),
     *(results.Filtered, results.Smoothed, results.Forecast, results.GaussianPath),
     TableBelief,
+    *(AnswerExplanation, Finding, InformationGains, ShapleyValues),
     *(AnswerSensitivity, Curve, Tuning, Change, OwnNumbers),
     *(AdjustmentSets, Identified),
     Decisions,

@@ -13,6 +13,7 @@ from .causal import adjustment, causal_graph
 from .classes import decision_regions, expected_losses
 from .decision_trees import strategy
 from .decisions import influence_diagram, risk, rule
+from .explanations import contributions, explaining_paths, information_map, waterfall
 from .many_sequences import several
 from .mixtures import mixture
 from .networks import junction_tree, network
@@ -29,13 +30,16 @@ __all__ = [
     "answer_tornado",
     "assignment",
     "causal_graph",
+    "contributions",
     "decision_regions",
     "densities",
     "distribution",
     "expected_losses",
+    "explaining_paths",
     "fit",
     "gaussian_path",
     "influence_diagram",
+    "information_map",
     "intervals",
     "junction_tree",
     "marginals",
@@ -60,4 +64,5 @@ __all__ = [
     "structure",
     "table_belief",
     "tornado",
+    "waterfall",
 ]

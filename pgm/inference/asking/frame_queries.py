@@ -125,6 +125,34 @@ def _answer(
             "ask for fewer rows or fewer variables at once."
         )
     answers = Answers(np.zeros(n, np.int64), np.zeros(n), np.zeros(n, np.int64), np.zeros((n, width)))
+    logs = fill(compiled, table, asked, answers, clock)
+    status = np.take(answers.status, table.inverse)
+    if data.bad is not None:
+        status[data.bad] = BAD
+    if bad_rows == "raise":
+        refuse(compiled, data, status, clock)
+    return _Found(table, status, logs, answers.shares)
+
+
+def fill(
+    compiled: ModelSnapshot,
+    table: Table,
+    asked: Wanted,
+    answers: Answers,
+    clock: Clock,
+    *,
+    totals: bool = False,
+) -> np.ndarray:
+    """Answer distinct rows, and return the log of the sum over everything for each.
+
+    Args:
+        compiled: the model.
+        table: the rows.
+        asked: what is asked of each.
+        answers: where the answers go.
+        clock: the clock of the question.
+        totals: whether the sums of rows that are answered on their own are wanted beside other answers.
+    """
     posterior = blank(compiled, clock)
     if compiled.program.possible:
         exclude(compiled, table, answers.status)
@@ -136,16 +164,11 @@ def _answer(
     else:
         answers.status[:] = IMPOSSIBLE
     with np.errstate(divide="ignore"):
-        logs = np.log(answers.tops) + answers.powers * math.log(2.0)
+        logs: np.ndarray = np.log(answers.tops) + answers.powers * math.log(2.0)
     for row in np.flatnonzero(answers.status == NARROW).tolist():
         clock.check()
-        _one_row(posterior, table, row, asked, answers, logs)
-    status = np.take(answers.status, table.inverse)
-    if data.bad is not None:
-        status[data.bad] = BAD
-    if bad_rows == "raise":
-        refuse(compiled, data, status, clock)
-    return _Found(table, status, logs, answers.shares)
+        _one_row(posterior, table, row, asked, answers, logs, totals=totals)
+    return logs
 
 
 def refuse(compiled: ModelSnapshot, data: Columns, status: np.ndarray, clock: Clock, *remedy: str) -> None:
@@ -276,7 +299,14 @@ def hard_evidence(table: Table, row: int) -> dict[int, int]:
 
 
 def _one_row(
-    posterior: Posterior, table: Table, row: int, asked: Wanted, answers: Answers, logs: np.ndarray
+    posterior: Posterior,
+    table: Table,
+    row: int,
+    asked: Wanted,
+    answers: Answers,
+    logs: np.ndarray,
+    *,
+    totals: bool,
 ) -> None:
     """Answer a row on its own where doubles in lanes are not safe."""
     one = dataclasses.replace(posterior, known=Known(hard_evidence(table, row), {}))
@@ -287,7 +317,7 @@ def _one_row(
             answers.shares[row] = np.concatenate(parts)
         elif asked.targets:
             answers.shares[row] = one.joint(asked.targets)
-        else:
+        if totals or not asked.targets:
             logs[row] = log_of(one.total())
         answers.status[row] = DONE
     except Impossible:

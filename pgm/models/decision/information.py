@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from pgm.cpds.table_input import is_number
-from pgm.errors import InvalidArgument, InvalidEvidence, listed, shown
+from pgm.errors import InvalidArgument, InvalidEvidence
 from pgm.evidence import known, observe
 from pgm.evidence import names as names_of
+from pgm.inference.insight.costs import Names, best_sets, cost_of, read_costs, used_costs
 from pgm.printing import ROWS, Tabular, joined
 from pgm.results.base import Result, pandas, put
 from pgm.results.report import EXACT, Report
@@ -27,10 +24,7 @@ if TYPE_CHECKING:
 
     from .influence_diagram import InfluenceDiagram
 
-_SETS = 20_000  # that are tried one by one
 _ROUNDING = 1e-9  # relative to the utilities: an advantage below this is rounding
-
-Names = tuple[str, ...]
 
 
 class ValuesOfInformation(Result, Tabular, Mapping[Names | str, float]):
@@ -141,7 +135,7 @@ def value_of_information(
     """See `InfluenceDiagram.value_of_information`."""
     given = observe(diagram.variables, given).given
     before = _before(diagram, before, given)
-    priced = _costs(diagram, costs)
+    priced = read_costs(diagram.variables, costs)
     base = solved(diagram, given).expected_utility
     wanted = None if names is None else names_of(names, diagram.variables)
     if wanted is not None and k is None:
@@ -159,7 +153,7 @@ def value_of_information(
             for name in some:
                 _check_seen(diagram, name, before, given)
             gain = _gain(diagram, some, before, given, base)
-        return ExpectedUtility(gain - _cost(some, priced))
+        return ExpectedUtility(gain - cost_of(some, priced))
     if accuracy is not None:
         raise InvalidArgument("accuracy= describes the test of one variable: name it as names=.")
     there = visible(diagram, before, given) if wanted is None else wanted
@@ -172,26 +166,12 @@ def value_of_information(
     values: dict[Names, float]
     if k is None:
         gains = _each(diagram, there, before, given, base)
-        values = {(name,): gain - _cost((name,), priced) for name, gain in gains.items()}
-        return ValuesOfInformation(before, values, _used(priced, values))
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= len(there):
-        raise InvalidArgument(f"k= is a whole number from 1 to {len(there)}, not {shown(k)}.")
-    k = int(k)
-    if math.comb(len(there), k) <= _SETS:
-        values = {
-            some: _gain(diagram, some, before, given, base) - _cost(some, priced)
-            for some in combinations(there, k)
-        }
-        return ValuesOfInformation(before, values, _used(priced, values))
-    chosen: Names = ()
-    while len(chosen) < k:
-        trials: dict[Names, float] = {(*chosen, name): 0.0 for name in there if name not in chosen}
-        for some in trials:
-            trials[some] = _gain(diagram, some, before, given, base) - _cost(some, priced)
-        chosen = max(trials, key=lambda some: trials[some])
-    advice = f"the sets of {k} are too many to try: one variable was added at a time"
-    report = Report("greedy", exact=False, advice=advice)
-    return ValuesOfInformation(before, {chosen: trials[chosen]}, _used(priced, [chosen]), report)
+        values = {(name,): gain - cost_of((name,), priced) for name, gain in gains.items()}
+        return ValuesOfInformation(before, values, used_costs(priced, values))
+    values, report = best_sets(
+        there, k, lambda some: _gain(diagram, some, before, given, base) - cost_of(some, priced)
+    )
+    return ValuesOfInformation(before, values, used_costs(priced, values), report)
 
 
 def value_of_control(
@@ -289,37 +269,3 @@ def _controlled(diagram: InfluenceDiagram, name: str, states: Sequence[Any]) -> 
     made._decisions = {name: Decision(()), **diagram._decisions}
     made._utilities = dict(diagram._utilities)
     return made
-
-
-def _costs(diagram: InfluenceDiagram, costs: Mapping[Any, float] | None) -> dict[frozenset[str], float]:
-    found: dict[frozenset[str], float] = {}
-    if costs is not None and not isinstance(costs, Mapping):
-        raise InvalidArgument(f"costs= is a dict {{name, or (name, ...): number}}, not {shown(costs)}.")
-    for key, cost in (costs or {}).items():
-        names = names_of(key, diagram.variables, least=1)
-        for name in names:
-            known(diagram.variables, name)
-        if not is_number(cost) or not math.isfinite(cost):
-            raise InvalidArgument(
-                f"The cost of seeing {listed(names)} is {shown(cost)}, not a finite number."
-            )
-        found[frozenset(names)] = float(cost)
-    return found
-
-
-def _cost(names: Sequence[str], costs: Mapping[frozenset[str], float]) -> float:
-    """The cost of seeing some variables: that of the group if it has one, else of the largest group in it."""
-    own = frozenset(names)
-    if own in costs:
-        return costs[own]
-    groups = [group for group in costs if len(group) > 1 and group <= own]
-    if groups:
-        group = max(
-            groups, key=lambda g: (sum(costs.get(frozenset((n,)), 0.0) for n in g) - costs[g], len(g))
-        )
-        return costs[group] + _cost(tuple(own - group), costs)
-    return math.fsum(costs.get(frozenset((name,)), 0.0) for name in names)
-
-
-def _used(costs: Mapping[frozenset[str], float], sets: Iterable[Names]) -> dict[Names, float]:
-    return {names: _cost(names, costs) for names in sets} if costs else {}

@@ -1,0 +1,204 @@
+"""How an answer is shared out among the findings: Shapley values over all parts of what is known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pgm.errors import InvalidArgument, shown
+from pgm.inference.insight.aims import Aim, Given, aim
+from pgm.inference.insight.subsets import Parts
+from pgm.printing import ROWS, Tabular, number
+from pgm.randomness import generator
+from pgm.results.base import Result, condition, pandas, put
+from pgm.results.report import Report
+from pgm.runtime.clock import start_clock
+from pgm.variables import State
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+MOST_EXACT = 20  # findings, of which every set is asked for
+_ORDERS = 1_000  # pairs of orders that are drawn beyond
+
+
+class ShapleyValues(Result, Tabular, Mapping[str, float]):
+    """What each finding contributes to P(state | given): {finding: value}; they add up to what all do.
+
+    A set of findings is worth the answer given it alone; the value of a finding is what it adds, averaged
+    over all orders in which the findings may come (Shapley 1953). Beyond 20 findings orders are drawn:
+    `errors` has the standard error of each value.
+
+    >>> import pgm
+    >>> net = pgm.BayesianNetwork()
+    >>> net.add("rain", 0.3); net.add("sprinkler", 0.2)
+    >>> net.add("wet", {(False, False): 0.1, ...: 0.9}, parents=["rain", "sprinkler"])
+    >>> net.shapley("rain", {"wet": True, "sprinkler": True})
+    P(rain=True | wet=True, sprinkler=True) = 0.300000, 0.300000 before
+    finding         value
+    wet=True        0.148673
+    sprinkler=True  -0.148673
+    """
+
+    __slots__ = ("_values", "aim", "before", "errors", "report")
+    report: Report
+    aim: Aim
+    before: float
+    errors: Mapping[str, float]  # standard errors; empty where the values are exact
+    _values: dict[str, float]
+
+    def __init__(
+        self,
+        aim: Aim,
+        before: float,
+        values: Mapping[str, float],
+        errors: Mapping[str, float],
+        report: Report,
+    ) -> None:
+        """Take what `shapley` found."""
+        put(self, "aim", aim)
+        put(self, "before", before)
+        put(self, "_values", dict(sorted(values.items(), key=lambda item: -abs(item[1]))))
+        put(self, "errors", dict(errors))
+        put(self, "report", report)
+
+    def _parts(self) -> tuple[object, ...]:
+        return self.aim, self.before, self._values, self.errors, self.report
+
+    def __getitem__(self, name: str) -> float:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def to_dict(self) -> dict[str, float]:
+        """{finding: value}."""
+        return dict(self._values)
+
+    def to_pandas(self) -> pd.Series:
+        """A Series by finding."""
+        series: pd.Series = pandas().Series(self._values, name="value").rename_axis("finding")
+        return series
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw the values as bars to both sides, the largest first; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches.
+            title: what stands above.
+        """
+        from pgm import plot
+
+        texts = [condition({name: self.aim.given[name]}) for name in islice(self, ROWS)]
+        values = list(islice(self._values.values(), ROWS))
+        errors = [self.errors.get(name, 0.0) for name in islice(self, ROWS)]
+        head = self._heading()
+        return plot.contributions(texts, values, errors, head, ax, figsize=figsize, title=title)
+
+    def _heading(self) -> str:
+        return f"{self.aim.title} = {number(self.aim.probability)}, {number(self.before)} before"
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        header, rows = ["finding", "value"], []
+        for name, value in islice(self.items(), ROWS):
+            row = [condition({name: self.aim.given[name]}), number(value)]
+            rows.append([*row, number(self.errors[name])] if self.errors else row)
+        if self.errors:
+            header = [*header, "standard error"]
+        notes = [f"... {len(self) - ROWS:,} more"] if len(self) > ROWS else []
+        return header, rows, "\n".join(notes if self.exact else [*notes, self.report.summary])
+
+
+def shapley(
+    model: Any, target: object, given: Given, state: State | None, orders: int | None, seed: Any
+) -> ShapleyValues:
+    """See `BayesianNetwork.shapley`."""
+    clock = start_clock()
+    asked = aim(model, target, given, state)
+    names = list(asked.given)
+    parts = Parts(model, asked.variable, asked.given, clock)
+    n = len(names)
+    if n <= MOST_EXACT and orders is None:
+        worth = parts.answers(every_set(n))[0][:, asked.code]
+        values = of_every_set(worth[:, np.newaxis], n)[:, 0]
+        found = dict(zip(names, values.tolist(), strict=True))
+        return ShapleyValues(asked, float(worth[0]), found, {}, asked.answer.report)
+    count = _ORDERS if orders is None else orders
+    if isinstance(count, bool) or not isinstance(count, int) or count < 2:
+        raise InvalidArgument(f"orders= is a whole number of at least 2, not {shown(orders)}.")
+    each = _drawn(parts, asked, n, count, generator(seed))
+    means = each.mean(axis=0)
+    sds = each.std(axis=0, ddof=1) / math.sqrt(count)
+    advice = f"{count:,} orders of {n} findings were drawn, and each once more backwards"
+    worst = float(sds.max())
+    report = Report("orders", exact=False, error=worst, advice=advice)
+    before = float(parts.answers(np.zeros((1, n), dtype=bool))[0][0, asked.code])
+    found = dict(zip(names, means.tolist(), strict=True))
+    return ShapleyValues(asked, before, found, dict(zip(names, sds.tolist(), strict=True)), report)
+
+
+def every_set(n: int) -> np.ndarray:
+    """All sets of n things: (2**n, n); the thing i belongs to the sets whose number has the bit i.
+
+    Args:
+        n: how many.
+
+    >>> every_set(2).tolist()
+    [[False, False], [True, False], [False, True], [True, True]]
+    """
+    return np.asarray((np.arange(1 << n)[:, np.newaxis] >> np.arange(n)) & 1, dtype=bool)
+
+
+def of_every_set(worth: np.ndarray, n: int) -> np.ndarray:
+    """Shapley values from the worth of every set, in the order of `every_set`: (n, columns).
+
+    Args:
+        worth: (2**n, columns), one column for each game.
+        n: how many things.
+
+    >>> of_every_set(np.array([[0.0], [1.0], [2.0], [4.0]]), 2).tolist()
+    [[1.5], [2.5]]
+    """
+    if not n:
+        return np.zeros((0, worth.shape[1]))
+    sizes = np.zeros(1, np.int64)
+    for _ in range(n - 1):
+        sizes = np.concatenate([sizes, sizes + 1])
+    shares = np.array([1.0 / (n * math.comb(n - 1, size)) for size in range(n)])[sizes]
+    found = np.empty((n, worth.shape[1]))
+    for i in range(n):
+        cut = worth.reshape(1 << (n - 1 - i), 2, 1 << i, -1)
+        added = (cut[:, 1] - cut[:, 0]).reshape(1 << (n - 1), -1)
+        found[i] = shares @ added
+    return found
+
+
+def _drawn(parts: Parts, asked: Aim, n: int, count: int, rng: np.random.Generator) -> np.ndarray:
+    """What each finding adds in drawn orders, each forwards and backwards: (orders, findings)."""
+    found = np.zeros((count, n))
+    chunk = max(1, (1 << 16) // (2 * (n + 1)))
+    for begin in range(0, count, chunk):
+        orders = np.argsort(rng.random((min(chunk, count - begin), n)), axis=1)
+        both = np.concatenate([orders, orders[:, ::-1]])
+        place = np.argsort(both, axis=1)
+        sets = place[:, np.newaxis, :] < np.arange(n + 1)[np.newaxis, :, np.newaxis]
+        worth = parts.answers(sets.reshape(-1, n))[0][:, asked.code].reshape(len(both), n + 1)
+        added = np.take_along_axis(np.diff(worth, axis=1), place, axis=1)
+        half = len(orders)
+        found[begin : begin + half] = 0.5 * (added[:half] + added[half:])
+    return found

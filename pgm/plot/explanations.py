@@ -1,0 +1,188 @@
+"""Why an answer is what it is, and what would tell more: a waterfall, paths, contributions, a map."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap, to_hex
+
+from pgm.errors import InvalidArgument
+from pgm.graphs.layout import Link
+from pgm.inference.insight.explanation import AnswerExplanation
+from pgm.inference.insight.informing import InformationGains
+from pgm.models import BayesianNetwork
+from pgm.results.base import condition
+
+from .canvas import (
+    BAR,
+    EDGE,
+    SEEN_BAR,
+    SEEN_EDGE,
+    Paper,
+    Size,
+    beside,
+    ink,
+    plain,
+    shortened,
+    text_width,
+    tidy,
+)
+from .drawing import Box, Sketch, Stroke, draw, refuse_many
+from .networks import KINDS, named
+
+_SHADES = LinearSegmentedColormap.from_list("shades", ["#ffffff", "#cfe3f1", "#6fb3dc"])
+_TARGET = "#f7d083"
+_MOST_STEPS = 40
+
+
+def waterfall(
+    why: AnswerExplanation,
+    ax: Axes | None = None,
+    *,
+    figsize: Size | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw the log-odds of the answer as findings come in, in the order given."""
+    p = np.array(why.steps)
+    with np.errstate(divide="ignore"):
+        odds = np.log(p) - np.log1p(-p)
+    finite = odds[np.isfinite(odds)]
+    far = 2.0 + float(np.abs(finite).max(initial=1.0))
+    ends = np.clip(odds, -far, far)  # certain ones end at the edge, and say so
+    texts = [finding.text for finding in why.values()][:_MOST_STEPS]
+    labels = ["before", *texts]
+    room = max(text_width(label, 10) for label in labels) / 72
+    with Paper(ax, figsize, title) as paper:
+        ax = paper.axes(4.6 + room, 1.4 + 0.34 * len(labels))
+        for row in range(len(labels)):
+            if row == 0:
+                ax.plot([ends[0]], [0], "D", color=ink(ax), markersize=6)
+            else:
+                low, high = sorted((ends[row - 1], ends[row]))
+                up = ends[row] >= ends[row - 1]
+                color, edge = (BAR, EDGE) if up else (SEEN_BAR, SEEN_EDGE)
+                ax.barh(row, high - low, 0.6, left=low, color=color, edgecolor=edge, linewidth=0.8)
+                ax.plot([ends[row - 1]] * 2, [row - 1, row + 0.3], "-", color=ink(ax), linewidth=0.6)
+            edge_at = ends[row] if row == 0 else max(ends[row - 1], ends[row])
+            beside(ax, float(edge_at), float(row), f" {p[row]:.3g}")
+        ax.axvline(0.0, color=ink(ax), linewidth=0.6, linestyle=":")
+        ax.set_yticks(range(len(labels)), [plain(shortened(label)) for label in labels])
+        ax.set_ylim(len(labels) - 0.4, -0.6)
+        ax.set_xlabel("log-odds; the probability stands beside each bar", fontsize=9)
+        ax.use_sticky_edges = False
+        ax.margins(x=0.14)
+        ax.locator_params(axis="x", nbins=6)
+        tidy(ax)
+        paper.entitle(ax, f"{why.aim.title} = {why.after:.4g}")
+        return ax
+
+
+def explaining_paths(
+    why: AnswerExplanation,
+    ax: Axes | None = None,
+    *,
+    figsize: Size | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw the arrows along which the findings tell; variables are the darker the further they moved."""
+    arrows: dict[tuple[str, str], None] = {}
+    names = dict.fromkeys([*why, why.target])
+    for finding in why.values():
+        names.update(dict.fromkeys(finding.path))
+    for tail, head in why.arrows:
+        if tail in names and head in names:
+            arrows[tail, head] = None
+    steps = {frozenset(pair) for f in why.values() for pair in zip(f.path, f.path[1:], strict=False)}
+    net = BayesianNetwork(edges=[pair for pair in arrows])
+    refuse_many(len(net), 0)
+    sketch = KINDS["network"](net, partial(named, net))
+    most = max((why.moved.get(name, 0.0) for name in names), default=0.0)
+    boxes = {}
+    for name, box in sketch.boxes.items():
+        text = str(name)
+        if text in why:
+            boxes[name] = replace(box, seen=True, note=condition({text: why[text].value}).partition("=")[2])
+        else:
+            share = why.moved.get(text, 0.0)
+            face = _TARGET if text == why.target else to_hex(_SHADES(share / most if most else 0.0))
+            boxes[name] = replace(box, face=face, note=f"moved {share:.2g}")
+    usual = sketch.usual.head
+    strokes: dict[Link, Stroke] = {
+        link: Stroke("#0072B2", 2.2, head=usual)
+        if frozenset(map(str, link)) in steps
+        else Stroke("#c3cad3", 0.9, head=usual)
+        for link in sketch.links
+    }
+    with Paper(ax, figsize, title) as paper:
+        return draw(replace(sketch, boxes=boxes, strokes=strokes), paper, why.aim.title)
+
+
+def contributions(
+    labels: Sequence[str],
+    values: Sequence[float],
+    errors: Sequence[float],
+    head: str,
+    ax: Axes | None = None,
+    *,
+    figsize: Size | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw what each of several findings contributes, as bars to both sides of nothing."""
+    room = max((text_width(label, 10) for label in labels), default=0.0) / 72
+    with Paper(ax, figsize, title) as paper:
+        ax = paper.axes(4.4 + room, 1.2 + 0.3 * max(len(labels), 2))
+        for row, (value, error) in enumerate(zip(values, errors, strict=True)):
+            color, edge = (BAR, EDGE) if value >= 0.0 else (SEEN_BAR, SEEN_EDGE)
+            bars: dict[str, Any] = {"xerr": error, "ecolor": ink(ax), "capsize": 2.5} if error else {}
+            ax.barh(row, value, 0.7, color=color, edgecolor=edge, linewidth=0.8, **bars)
+            beside(ax, max(value + error, 0.0), float(row), f"{value:+.4g}")
+        ax.axvline(0.0, color=ink(ax), linewidth=0.8)
+        ax.set_yticks(range(len(labels)), [plain(shortened(label)) for label in labels])
+        ax.set_ylim(max(len(labels), 1) - 0.4, -0.6)
+        ax.use_sticky_edges = False
+        ax.margins(x=0.16)
+        ax.locator_params(axis="x", nbins=5)
+        tidy(ax)
+        paper.entitle(ax, head)
+        return ax
+
+
+def information_map(
+    found: InformationGains,
+    head: str,
+    ax: Axes | None = None,
+    *,
+    figsize: Size | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw the network, each variable the darker the more it tells about the target."""
+    if any(not isinstance(names, str) for names in found):
+        raise InvalidArgument("A map shows single variables; these are sets of several: use the bars.")
+    net = BayesianNetwork(edges=list(found.network))
+    refuse_many(len(net), 0)
+    sketch = KINDS["network"](net, partial(named, net))
+    told = {str(name): value for name, value in found.items()}
+    most = max(told.values(), default=0.0)
+    boxes = {}
+    for name, box in sketch.boxes.items():
+        text = str(name)
+        if text in found.target:
+            boxes[name] = replace(box, face=_TARGET, note="target")
+        elif text in told:
+            share = told[text] / most if most else 0.0
+            boxes[name] = replace(box, face=to_hex(_SHADES(share)), note=f"{told[text]:.3g} nats")
+        else:
+            boxes[name] = replace(box, seen=text in found.given)
+    key: list[tuple[str, Stroke | Box]] = [
+        (f"{most:.3g} nats", Box((), face=to_hex(_SHADES(1.0)))),
+        ("nothing", Box((), face=to_hex(_SHADES(0.0)))),
+    ]
+    shown: Sketch = replace(sketch, boxes=boxes, key=key if math.isfinite(most) else [])
+    with Paper(ax, figsize, title) as paper:
+        return draw(shown, paper, head)
