@@ -542,3 +542,22 @@ def test_a_search_that_is_cut_short_says_what_is_possible() -> None:
     assert policy.report.error == pytest.approx(high - low)
     assert "time limit" in policy.report.advice
     assert other <= high
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_table_of_values_of_information_is_that_of_each(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    d = random_diagram(rng, chances=4, decisions=1 + seed % 2)
+    d.memory = "limited" if seed % 4 == 3 else "full"
+    given: dict[str, Any] = {d.decisions[0]: "s0"} if len(d.decisions) > 1 else {}
+    above = [c for c in d.chances if c not in d._network.descendants(d.decisions[-1])]
+    if above and seed % 3 == 0:
+        given[above[0]] = pgm.Likelihood(
+            {state: float(rng.random()) for state in d.variables[above[0]].states}
+        )
+    try:
+        table = d.value_of_information(given=given)
+    except (pgm.InvalidArgument, pgm.InvalidEvidence, pgm.ImpossibleEvidence):
+        return  # nothing is left to see, or the past cannot be
+    for name, value in table.items():
+        assert value == pytest.approx(d.value_of_information(name, given=given), abs=1e-8)

@@ -14,9 +14,11 @@ from pgm.printing import ROWS, Tabular, joined
 from pgm.results.base import Result, pandas, put
 from pgm.results.report import EXACT, Report
 from pgm.results.scalars import ExpectedUtility
+from pgm.runtime.progress import each
 
 from .decisions import Decision
-from .solving import solved
+from .one_pass import gains_in_one_pass
+from .solving import refuse, solved
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -133,12 +135,15 @@ def value_of_information(
     accuracy: Mapping[Any, Mapping[Any, float]] | None,
 ) -> ExpectedUtility | ValuesOfInformation:
     """See `InfluenceDiagram.value_of_information`."""
-    given = observe(diagram.variables, given).given
+    observed = observe(diagram.variables, given)
+    given = observed.given
     before = _before(diagram, before, given)
     priced = read_costs(diagram.variables, costs)
-    base = solved(diagram, given).expected_utility
+    diagram._check_complete()
+    refuse(diagram, observed)
     wanted = None if names is None else names_of(names, diagram.variables)
     if wanted is not None and k is None:
+        base = solved(diagram, given).expected_utility
         some = wanted
         if not some:
             raise InvalidArgument("names= is empty: name what may be seen, or leave it out for a table.")
@@ -165,9 +170,10 @@ def value_of_information(
         )
     values: dict[Names, float]
     if k is None:
-        gains = _each(diagram, there, before, given, base)
+        gains = _each(diagram, there, before, given)
         values = {(name,): gain - cost_of((name,), priced) for name, gain in gains.items()}
         return ValuesOfInformation(before, values, used_costs(priced, values))
+    base = solved(diagram, given).expected_utility
     values, report = best_sets(
         there, k, lambda some: _gain(diagram, some, before, given, base) - cost_of(some, priced)
     )
@@ -257,9 +263,13 @@ def _gain(
 
 
 def _each(
-    diagram: InfluenceDiagram, names: Names, before: str, given: Mapping[str, Any] | None, base: float
+    diagram: InfluenceDiagram, names: Names, before: str, given: Mapping[str, Any] | None
 ) -> dict[str, float]:
-    return {name: _gain(diagram, (name,), before, given, base) for name in names}
+    found = gains_in_one_pass(diagram, names, before, given)
+    if found is not None:
+        return found
+    base = solved(diagram, given).expected_utility
+    return {name: _gain(diagram, (name,), before, given, base) for name in each(names, "solving")}
 
 
 def _controlled(diagram: InfluenceDiagram, name: str, states: Sequence[Any]) -> InfluenceDiagram:
