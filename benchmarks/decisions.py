@@ -9,7 +9,7 @@ import numpy as np
 
 import pgm
 from benchmarks.exact import Part, run_parts
-from benchmarks.harness import Finding, Options, Report, Side, compete
+from benchmarks.harness import Finding, Options, Report, Side, compete, timed
 
 _PEER = "pyAgrum"
 
@@ -138,7 +138,80 @@ def _fill(tensor: Any, names: Sequence[str], values: np.ndarray) -> None:
         i.inc()
 
 
-PARTS: dict[str, Part] = {"solve": solving}
+def on_alarm() -> tuple[pgm.BayesianNetwork, pgm.InfluenceDiagram]:
+    """Alarm, and a decision of three actions whose utility depends on two of its nodes."""
+    net = pgm.load_network("alarm")
+    above = ["HYPOVOLEMIA", "LVFAILURE"]
+    d = pgm.loss_diagram(net, above[0], reject=0.5, decision="act")
+    shape = [*[net.variables[name].card for name in above], 3]
+    d.set("gain", np.random.default_rng(0).normal(size=shape), parents=[*above, "act"])
+    return net, d
+
+
+def information(report: Report, options: Options) -> None:
+    """The value of every node of alarm, in queries of all its marginals."""
+    if not options.wants("information"):
+        return
+    net, d = on_alarm()
+    rows = [
+        {"HYPOVOLEMIA": a, "LVFAILURE": b}
+        for a in net.variables["HYPOVOLEMIA"].states
+        for b in net.variables["LVFAILURE"].states
+    ]
+
+    def ours(_: int) -> float:
+        return float(len(d.value_of_information(before="act")))
+
+    def marginals(number: int) -> float:  # with every number read
+        found = net.marginals(rows[number % len(rows)])
+        return float(len([found[name].values for name in found])) + 2.0
+
+    case = f"alarm, {len(rows)} combinations"
+    compete(
+        report, "information", case, ours, marginals, questions=4, rounds=options.rounds, label="marginals"
+    )
+    ratio = report.of("information", "marginals")[case].ratio
+    if ratio is not None:
+        each = 1.0 / (ratio * len(rows))
+        said = "the value of all nodes of alarm, in all-marginals for each combination"
+        report.find(Finding(said, f"{each:.2f}", "at most 5", each <= 5.0))
+
+
+def predicting(report: Report, options: Options) -> None:
+    """What to do in each row, beside the most probable state of one variable; and nine decisions."""
+    if options.wants("predict"):
+        count = min(max(options.sizes), 100_000)
+        d = contract()
+        policy = d.solve()
+        net = pgm.BayesianNetwork()
+        for name in d.chances:
+            net.add(name, d.cpd(name).table(), parents=d.parents(name), states=d.variables[name].states)
+        frame = {"test": np.random.default_rng(0).random(count) < 0.3}
+
+        def acts(_: int) -> int:
+            return len(policy.predict(frame, "treat"))
+
+        def states(_: int) -> int:
+            return len(net.predict(frame, "disease"))
+
+        case = f"{count:,} rows"
+        compete(
+            report, "predict", case, acts, states, questions=1, rounds=options.rounds, label="net.predict"
+        )
+        ratio = report.of("predict", "net.predict")[case].ratio
+        if ratio is not None:
+            said = "policy.predict beside net.predict"
+            report.find(Finding(said, f"{1 / ratio:.2f} times its time", "at most 3", ratio >= 1 / 3))
+    if options.wants("nine") and max(options.sizes) >= 100_000:
+        d = tiger(9)
+        side = _ours(d, anew=False)
+        first, value = timed(side, 0)
+        again = min(timed(side, 0)[0] for _ in range(options.rounds))
+        said = f"the tiger over 9 decisions, worth {value:.4f}, anew {first:.2f} s"
+        report.find(Finding(said, f"{again:.2f} s", "at most 2 s", again <= 2.0))
+
+
+PARTS: dict[str, Part] = {"solve": solving, "information": information, "predict": predicting}
 
 
 def run(parts: Sequence[str], options: Options) -> Report:
