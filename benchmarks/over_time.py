@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks import dynamic, hidden_markov, kalman
+from benchmarks import dynamic, hidden_markov, kalman, streams
 from benchmarks.exact import Part, run_parts
 from benchmarks.harness import Options, Report
 
-PARTS: dict[str, Part] = {"hmm": hidden_markov.run, "kalman": kalman.run, "dynamic": dynamic.run}
+PARTS: dict[str, Part] = {
+    "hmm": hidden_markov.run,
+    "kalman": kalman.run,
+    "dynamic": dynamic.run,
+    "streams": streams.run,
+}
 
 
 def run(parts: Sequence[str], options: Options) -> Report:

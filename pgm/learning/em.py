@@ -8,13 +8,16 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from pgm.config import config
 from pgm.errors import ImpossibleEvidence, InvalidArgument, OutOfTime, shown
 from pgm.results.fit_report import FitReport
+from pgm.runtime import threads
 from pgm.runtime.clock import Clock
 from pgm.runtime.progress import report as report_progress
 
 _P = TypeVar("_P")
 _S = TypeVar("_S")
+_LONG = 1.0  # seconds: how long a start takes is not known, and a thread costs little
 _ROUNDING = 1e-10  # how far a log-likelihood may fall, relative to its size, by rounding alone
 
 
@@ -42,6 +45,7 @@ def climb(
     what: str = "EM",
     stride: Callable[[_P, _P, _P], _P | None] | None = None,
     glance: Callable[[_P], Step[_S]] | None = None,
+    together: bool = False,
 ) -> tuple[_P, list[FitReport], int]:
     """Climb from each start; return the best parameters, the report of each start, and which was best.
 
@@ -55,36 +59,58 @@ def climb(
         what: the label of the progress report.
         stride: where three parameters in a row lead, or None; a stride is taken if it leads higher.
         glance: an E-step of which the statistics are not needed.
+        together: several starts may climb at the same time, as neither step keeps anything for the next one.
     """
     if isinstance(max_iter, bool) or not isinstance(max_iter, int | np.integer) or max_iter < 1:
         raise InvalidArgument(f"max_iter= is a whole number of at least 1, not {shown(max_iter)}.")
     if isinstance(tol, bool) or not isinstance(tol, int | float) or not tol >= 0.0:
         raise InvalidArgument(f"tol= is a number that is not negative, not {shown(tol)}.")
+    ended: dict[int, tuple[_P, FitReport, float] | Collapsed] = {}
+
+    def climbs(number: int) -> None:
+        try:
+            ended[number] = _one(
+                starts[number](), expect, maximise, max_iter, tol, clock, what, stride, glance or expect
+            )
+        except Collapsed as error:  # another start may do better
+            ended[number] = error
+
+    late: OutOfTime | None = None
+    try:
+        if together and len(starts) > 1:
+            _all_at_once(climbs, len(starts), clock)
+        else:
+            for number in range(len(starts)):
+                climbs(number)
+                if isinstance(done := ended[number], tuple) and done[1].stopped_by == "time limit":
+                    break
+    except OutOfTime as error:
+        late = error
     best: tuple[float, int, _P] | None = None
     reports: list[FitReport] = []
-    failed: Collapsed | None = None
-    for number, start in enumerate(starts):
-        try:
-            found, report, objective = _one(
-                start(), expect, maximise, max_iter, tol, clock, what, stride, glance or expect
-            )
-        except OutOfTime:
-            if best is None:
-                raise
-            break
-        except Collapsed as error:  # another start may do better
-            failed = failed or error
+    for _, one in sorted(ended.items()):
+        if isinstance(one, Collapsed):
             reports.append(FitReport((-np.inf,), "collapsed"))
             continue
-        reports.append(report)
-        if best is None or objective > best[0]:
-            best = objective, number, found
-        if report.stopped_by == "time limit":
-            break
+        if best is None or one[2] > best[0]:
+            best = one[2], len(reports), one[0]
+        reports.append(one[1])
     if best is None:
-        assert failed is not None
-        raise failed
+        raise late or next(error for error in ended.values() if isinstance(error, Collapsed))
     return best[2], reports, best[1]
+
+
+def _all_at_once(climbs: Callable[[int], None], many: int, clock: Clock) -> None:
+    """Climb from all starts on as many threads as pgm.config allows; only the whole reports progress."""
+
+    def task(number: int) -> threads.Task:
+        def work(stop: np.ndarray) -> None:
+            with config(progress=False):
+                climbs(number)
+
+        return threads.Task(work, _LONG)
+
+    threads.run_all(map(task, range(many)), clock)
 
 
 def _one(
@@ -108,7 +134,7 @@ def _one(
             clock.check(what)
             raised = maximise(parameters, step.statistics, iteration + 1)
             next_step = (glance if len(logs) == max_iter else expect)(raised)
-        except OutOfTime:
+        except (OutOfTime, threads.Stopped):
             stopped = "time limit"
             break
         gain = next_step.objective - step.objective
@@ -124,7 +150,7 @@ def _one(
         if stride is not None and len(way) == 3 and len(logs) <= max_iter:
             try:
                 parameters, step = _strode(stride(way[0], way[1], way[2]), expect, parameters, step)
-            except OutOfTime:
+            except (OutOfTime, threads.Stopped):
                 stopped = "time limit"
                 break
             if parameters is not way[2]:

@@ -190,3 +190,25 @@ def test_weights_count_in_priors_of_numbers_too(kind: Any) -> None:
     again = hmm.copy().fit([data[0]] * 3 + [data[2]] * 2, prior=1.0, max_iter=3)
     assert once.transition == pytest.approx(again.transition, rel=1e-9)
     assert once.emission.mean == pytest.approx(again.emission.mean, rel=1e-9)
+
+
+def test_starts_climb_at_the_same_time_to_the_same_bits():
+    truth = pgm.HMM([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], pgm.Gaussian([0.0, 3.0], sd=1.0))
+    data = [one.observations for one in truth.sample(300, sequences=3, seed=0)]
+
+    def learned(threads: int, **options: Any) -> pgm.HMM:
+        with pgm.config(threads=threads):
+            return pgm.HMM(n_states=3, emission=pgm.Gaussian()).fit(data, starts=5, seed=1, **options)
+
+    one, other = learned(1, max_iter=20), learned(4, max_iter=20)
+    assert one == other
+    assert one.fit_report == other.fit_report
+    assert len(other.fit_report.starts) == 5
+    assert other.fit_report.log_likelihood == max(logs[-1] for logs in other.fit_report.starts)
+    told: list[Any] = []
+    with pgm.config(time_limit=0.3, progress=lambda *step: told.append(step)):
+        late = learned(2, max_iter=10**6, tol=0.0)
+    assert not late.fit_report.converged
+    assert late.fit_report.stopped_by in ("time limit", "tol")  # nothing may be left to gain before
+    with pytest.raises(pgm.ImpossibleEvidence), pgm.config(threads=4):
+        pgm.HMM([1, 0], [[1, 0], [0, 1]], pgm.Categorical([[1, 0], [0, 1]])).fit([0, 1], starts=3, seed=0)

@@ -621,3 +621,41 @@ def test_numbers_too_large_are_refused(engine: str, y: list[float]) -> None:
     for ask in (both.score, both.filter):
         with pytest.raises(pgm.InvalidArgument, match=r"step \d .*leaves the range of floating-point"):
             ask(y, engine=engine)
+
+
+def test_a_network_has_the_same_numbers() -> None:
+    """Also with several numbers, correlated noise, constants, gaps and states without noise."""
+    rng = np.random.default_rng(5)
+
+    def system(seed: int) -> pgm.LinearDynamicalSystem:
+        own = np.random.default_rng(seed)
+        half = own.normal(size=(2, 2))
+        return pgm.LinearDynamicalSystem(
+            A=0.6 * own.normal(size=(2, 2)), C=own.normal(size=(2, 2)), Q=half @ half.T,
+            R=[[1.0, 0.3], [0.3, 0.5]], mean=own.normal(size=2), covariance=np.eye(2), b=own.normal(size=2), d=own.normal(size=2),
+        )  # fmt: skip
+
+    model = pgm.SwitchingLinearDynamicalSystem(
+        [0.3, 0.7], [[0.9, 0.1], [0.4, 0.6]], {"calm": system(1), "wild": system(2)}
+    )
+    y = rng.normal(size=(3, 2))
+    y[1, 0] = np.nan
+    given = {f"y{i}[{t}]": y[t, i] for t in range(3) for i in range(2) if not np.isnan(y[t, i])}
+    net = model.to_network(3)
+    smoothed = model.smooth(y)
+    assert net.log_probability(given) == pytest.approx(model.score(y), abs=1e-8)
+    for t in range(3):
+        regime = net.query(f"regime[{t}]", given)
+        assert regime.values == pytest.approx(smoothed.regimes.values[t], abs=1e-8)
+        for i in range(2):
+            state = net.query(f"x{i}[{t}]", given)
+            assert state.mean == pytest.approx(smoothed.mean[t, i], abs=1e-8)
+            assert state.std == pytest.approx(smoothed.sd[t, i], abs=1e-8)
+    diffuse = pgm.LinearDynamicalSystem(A=1.0, C=1.0, Q=1.0, R=1.0, covariance="diffuse")
+    for bad, said in (
+        (lambda: pgm.SwitchingLinearDynamicalSystem([1.0], [[1.0]], [diffuse]).to_network(2), "diffuse"),
+        (lambda: model.to_network(0), "whole number of 1 at least"),
+        (lambda: model.to_network(10**12), "steps"),
+    ):
+        with pytest.raises(pgm.PGMError, match=said):
+            bad()

@@ -335,6 +335,7 @@ class Task:
             what="Baum-Welch",
             stride=self.stride if self.method == "squarem" else None,
             glance=self.glance,
+            together=True,
         )
         kept = () if self.method == "viterbi" else self._never_visited(best)
         logs = tuple(report.log_likelihoods for report in reports)

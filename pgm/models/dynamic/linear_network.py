@@ -1,7 +1,8 @@
-"""A linear dynamical system as a Bayesian network: a variable for each entry of each step."""
+"""Linear dynamical systems as Bayesian networks: a variable for each entry of each step, and its regime."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,8 +11,9 @@ from pgm.cpds import LinearGaussian
 from pgm.errors import InvalidArgument, shown
 from pgm.inference.engines.kalman.schedule import factored
 from pgm.models.bayesian_network import BayesianNetwork
+from pgm.variables import Variable
 
-from .linear_questions import added, schedule
+from .linear_questions import Parameters, added, schedule
 from .numbers import check_steps
 
 if TYPE_CHECKING:
@@ -21,6 +23,75 @@ if TYPE_CHECKING:
 def of(system: LinearDynamicalSystem, steps: int) -> BayesianNetwork:
     """The network of so many steps."""
     p = system._p
+    _check(p, steps)
+    s = schedule(p, int(steps))
+    pushes, shifts = added(steps, p.b, None, None), added(steps, p.d, None, None)
+    net = BayesianNetwork()
+    before: list[str] = []
+    for t in range(int(steps)):
+        own = [f"{name}[{t}]" for name in system.states]
+        if t == 0:
+            vector = _vector(own, [], np.zeros((p.n, 0)), p.mean, p.covariance)
+        else:
+            k = s.move[t - 1]
+            push = np.zeros(p.n) if pushes is None else pushes[t - 1]
+            vector = _vector(own, before, s.A[k], push, s.Q[k])
+        k = s.look[t]
+        shift = np.zeros(p.m) if shifts is None else shifts[t]
+        seen = [f"{name}[{t}]" for name in system.observations]
+        for name, density in (vector | _vector(seen, own, s.C[k], shift, s.R[k])).items():
+            net.add(name, density)
+        before = own
+    return net
+
+
+def of_switching(
+    regimes: Variable,
+    initial: np.ndarray,
+    transition: np.ndarray,
+    systems: Sequence[LinearDynamicalSystem],
+    steps: int,
+) -> BayesianNetwork:
+    """The network of so many steps of systems that take turns: regime[0], x[0], y[0], regime[1], ...
+
+    Args:
+        regimes: their names.
+        initial: their probabilities in the first step.
+        transition: those of the next regime: rows are "from".
+        systems: the system of each regime.
+        steps: how many.
+    """
+    parameters = [system._p for system in systems]
+    for p in parameters:
+        _check(p, steps)
+    rows = dict(zip(regimes.states, transition.tolist(), strict=True))
+    net = BayesianNetwork()
+    before: list[str] = []
+    for t in range(int(steps)):
+        regime, states = f"regime[{t}]", list(regimes.states)
+        if t == 0:
+            net.add(regime, initial.tolist(), states=states)
+        else:
+            net.add(regime, rows, parents=[f"regime[{t - 1}]"], states=states)
+        own = [f"{name}[{t}]" for name in systems[0].states]
+        seen = [f"{name}[{t}]" for name in systems[0].observations]
+        by_regime = []
+        for p in parameters:
+            if t == 0:
+                moved = _vector(own, [], np.zeros((p.n, 0)), p.mean, p.covariance)
+            else:
+                assert isinstance(p.A, np.ndarray)
+                assert isinstance(p.Q, np.ndarray)
+                moved = _vector(own, before, p.A, np.zeros(p.n) if p.b is None else p.b, p.Q)
+            by_regime.append(moved | _vector(seen, own, p.C, np.zeros(p.m) if p.d is None else p.d, p.R))
+        for name in (*own, *seen):
+            densities = dict(zip(regimes.states, (one[name] for one in by_regime), strict=True))
+            net.add(name, densities, parents=[regime])
+        before = own
+    return net
+
+
+def _check(p: Parameters, steps: int) -> None:
     if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
         raise InvalidArgument(f"steps= is a whole number of 1 at least, not {shown(steps)}.")
     check_steps(int(steps))
@@ -30,34 +101,13 @@ def of(system: LinearDynamicalSystem, steps: int) -> BayesianNetwork:
         )
     if p.n_inputs or p.timed:
         raise InvalidArgument("A system with inputs, or with functions of the gap, is no network by itself.")
-    s = schedule(p, int(steps))
-    pushes, shifts = added(steps, p.b, None, None), added(steps, p.d, None, None)
-    net = BayesianNetwork()
-    before: list[str] = []
-    for t in range(int(steps)):
-        own = [f"{name}[{t}]" for name in system.states]
-        if t == 0:
-            _add(net, own, [], np.zeros((p.n, 0)), p.mean, p.covariance)
-        else:
-            k = s.move[t - 1]
-            push = np.zeros(p.n) if pushes is None else pushes[t - 1]
-            _add(net, own, before, s.A[k], push, s.Q[k])
-        k = s.look[t]
-        shift = np.zeros(p.m) if shifts is None else shifts[t]
-        _add(net, [f"{name}[{t}]" for name in system.observations], own, s.C[k], shift, s.R[k])
-        before = own
-    return net
 
 
-def _add(
-    net: BayesianNetwork,
-    names: list[str],
-    parents: list[str],
-    weights: np.ndarray,
-    constant: np.ndarray,
-    covariance: np.ndarray,
-) -> None:
-    """Add a vector, an entry after the other: each depends on those before it as its noise does."""
+def _vector(
+    names: list[str], parents: list[str], weights: np.ndarray, constant: np.ndarray, covariance: np.ndarray
+) -> dict[str, LinearGaussian]:
+    """The entries of a vector by name: each depends on those before it as its noise does."""
+    made = {}
     U, d = factored(covariance[::-1, ::-1])
     apart = np.linalg.inv(U)[::-1, ::-1]  # unit lower triangular: it makes the noise independent
     variances = d[::-1]
@@ -65,4 +115,5 @@ def _add(
     for i, name in enumerate(names):
         found = {parent: float(w) for parent, w in zip(parents, own[i], strict=True) if w != 0.0}
         found |= {names[j]: float(-apart[i, j]) for j in range(i) if apart[i, j] != 0.0}
-        net.add(name, LinearGaussian(found, bias=float(bias[i]), sd=float(np.sqrt(variances[i]))))
+        made[name] = LinearGaussian(found, bias=float(bias[i]), sd=float(np.sqrt(variances[i])))
+    return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
@@ -28,11 +28,14 @@ from pgm.results import (
 )
 from pgm.variables import Variable
 
+from . import linear_network, switching_learning
 from . import switching_answers as answers
-from . import switching_learning
 from .linear_dynamical_system import LinearDynamicalSystem
 from .linear_questions import Given, added, read
 from .numbers import check_steps, distribution, domain_of, transitions
+
+if TYPE_CHECKING:
+    from pgm.models import BayesianNetwork
 
 _DRAWN = Report("forward", exact=True)
 
@@ -425,6 +428,26 @@ class SwitchingLinearDynamicalSystem(Tabular):
     def fit_report(self) -> FitReport | None:
         """How the last fit went; None: the parameters are as given."""
         return self._fit_report
+
+    def to_network(self, steps: int) -> BayesianNetwork:
+        """The same system as a Bayesian network of so many steps: variables regime[0], x[0], y[0], ...
+
+        Args:
+            steps: how many.
+
+        Raises:
+            InvalidArgument: steps is no number of 1 at least, a start is diffuse, or there are inputs.
+
+        >>> import pgm
+        >>> calm = pgm.LinearDynamicalSystem(A=0.9, C=1.0, Q=0.1, R=0.8, mean=0.0, covariance=1.0)
+        >>> wild = pgm.LinearDynamicalSystem(A=-0.5, C=1.0, Q=1.0, R=0.8, mean=0.0, covariance=1.0)
+        >>> both = SwitchingLinearDynamicalSystem([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [calm, wild])
+        >>> round(both.to_network(2).query("regime[1]", {"y[0]": 1.0, "y[1]": 0.5})[0], 6)
+        0.638123
+        """
+        return linear_network.of_switching(
+            self.variable, self._initial, self._transition, self._systems, steps
+        )
 
     def copy(self) -> SwitchingLinearDynamicalSystem:
         """The same system, to be fitted apart from this one."""
