@@ -314,6 +314,11 @@ class GaussianMixture(StateDistribution):
             }
         )
 
+    def components(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Weights, means and covariances of the components of each state: (states, components, ...)."""
+        known = self._known
+        return known["weights"], known["mean"], known["covariance"]
+
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of each entry in each state."""
         shares, means = self._known["weights"][:, :, None], self._known["mean"]

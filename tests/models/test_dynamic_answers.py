@@ -277,3 +277,56 @@ def test_chains_of_any_order_are_drawn_and_are_networks():
     large._tables = (np.empty(200), np.empty((200, 200)), np.empty((200, 200, 200)))
     with pytest.raises(pgm.TooLarge, match="order 1"):
         large.to_first_order()
+
+
+# --- as networks ---
+
+
+GAPS = [[[0.3, 1], [None, 0], [2.5, None]], [[1, 0], [None, 1], [1, None]], [0.4, None, 2.0]]
+MIXED = pgm.Product([pgm.Gaussian([0.0, 3.0], sd=[1.0, 2.0]), pgm.Categorical([[0.9, 0.1], [0.3, 0.7]])])
+NAMED = pgm.Product({"level": pgm.Gaussian([0.0, 3.0], sd=1.0), "on": pgm.Bernoulli([0.2, 0.7])})
+COINS = pgm.Bernoulli([[0.2, 0.5], [0.7, 0.9]])
+LUMPS = pgm.GaussianMixture(
+    [[0.5, 0.5], [0.3, 0.7]], mean=[[0.0, 1.0], [3.0, 4.0]], sd=[[1.0, 2.0], [1.0, 0.5]]
+)
+SHARED = pgm.GaussianMixture([[0.5, 0.5], [0.3, 0.7]], mean=[0.0, 3.0], sd=1.0, shared=True)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize(
+    ("emission", "data", "names"),
+    [
+        (MIXED, GAPS[0], ["observation[{t},0]", "observation[{t},1]"]),
+        (NAMED, GAPS[0], ["level[{t}]", "on[{t}]"]),
+        (COINS, GAPS[1], ["observation[{t},0]", "observation[{t},1]"]),
+        (LUMPS, GAPS[2], ["observation[{t}]"]),
+        (SHARED, GAPS[2], ["observation[{t}]"]),
+    ],
+    ids=["product", "columns", "bernoulli", "mixture", "shared"],
+)
+def test_whatever_has_nodes_is_a_network(emission, data, names, tied):
+    """The general engine gives the numbers of the special one, gaps included; of a variant too."""
+    model: Any = pgm.HMM(START, MOVES, emission)
+    if tied:
+        model = pgm.SemiMarkovHMM(START, [[0, 1], [1, 0]], emission, durations=[[0.2, 0.8], [0.5, 0.5]])
+    given = {}
+    for t, row in enumerate(data):
+        for name, value in zip(names, row if isinstance(row, list) else [row], strict=True):
+            if value is not None:
+                given[name.format(t=t)] = value
+    net = model.to_network(len(data))
+    assert net.log_probability(given) == pytest.approx(model.score(data), abs=1e-9)
+    smoothed = model.smooth(data).values
+    for t in range(len(data)):
+        assert net.query(f"state[{t}]", given).values == pytest.approx(smoothed[t], abs=1e-9)
+    if not tied:
+        ahead, step = model.forecast(data, steps=1), len(data)
+        further = model.to_network(step + 1)
+        found = further.query(names[0].format(t=step), given)
+        assert found.mean == pytest.approx(float(np.ravel(ahead.mean[0])[0]), abs=1e-9)
+
+
+def test_what_has_no_nodes_says_so():
+    for emission in (VISITS, pgm.StudentT([0.0, 3.0], scale=[1.0, 2.0], df=[4.0, 5.0])):
+        with pytest.raises(pgm.InvalidArgument, match=f"What a {type(emission).__name__} emits has no form"):
+            pgm.HMM(START, MOVES, emission).to_network(2)

@@ -10,9 +10,10 @@ import numpy as np
 
 from pgm.cpds import CPD, LinearGaussian, TableCPD, make, prepared
 from pgm.cpds.table_input import check_cells
+from pgm.distributions import Bernoulli, GaussianMixture, Product, Tied
 from pgm.errors import InvalidArgument, shown
 from pgm.models.bayesian_network import BayesianNetwork
-from pgm.variables import REAL, Variable
+from pgm.variables import REAL, Domain, Variable, as_domain
 
 if TYPE_CHECKING:
     from .hmm import HMM
@@ -58,32 +59,64 @@ def steps_of(steps: Any) -> int:
     return int(steps)
 
 
-def observed(emission: Any, parents: tuple[Variable, ...], place: str) -> list[CPD]:
+def observed(
+    emission: Any, parents: tuple[Variable, ...], place: str, name: str = "observation"
+) -> list[CPD]:
     """What is observed in a step, given the states of one parent or of several.
 
     Args:
         emission: with a row for each combination of states of the parents, the last of which varies fastest.
         parents: the hidden variables.
         place: what stands in the brackets of the names, such as the number of the step.
+        name: what stands before them.
     """
     if (domain := emission.domain) is not None:
-        seen = Variable.of(f"observation[{place}]", domain)
         with np.errstate(divide="ignore"):
-            table = np.exp(emission.log_rows(np.arange(domain.card))).T
-        shape = (*(v.card for v in parents), domain.card)
-        return [TableCPD.trusted(seen, parents, np.ascontiguousarray(table).reshape(shape))]
-    return _normals(emission, parents, place)
+            rows = np.exp(emission.log_rows(np.arange(domain.card))).T
+        return [_table(f"{name}[{place}]", domain, parents, rows)]
+    if (found := emission.normals()) is not None:
+        return _normals(found[0], found[1], parents, place, name)
+    shared = emission.shared if hasattr(emission, "by_row") else emission
+    tied = shared is not emission
+    of = emission.of if tied else np.arange(shared.n_states or 1)  # the row of each state
+    if isinstance(shared, Product):
+        parts = [Tied(part, of) if tied else part for part in shared.parts]
+        if shared.names is None:
+            cpds = [observed(part, parents, f"{place},{i}", name) for i, part in enumerate(parts)]
+        else:
+            columns = zip(shared.columns(), parts, strict=True)
+            cpds = [observed(part, parents, place, column) for column, part in columns]
+        return [cpd for some in cpds for cpd in some]
+    if isinstance(shared, Bernoulli):
+        shares = shared.moments()[0][of]
+        places = [f"{place},{d}" for d in range(shared.dim)] if shared.vector else [place]
+        return [
+            _table(f"{name}[{at}]", as_domain([0, 1]), parents, np.stack([1.0 - p, p], axis=1))
+            for at, p in zip(places, shares.T, strict=True)
+        ]
+    if isinstance(shared, GaussianMixture):
+        weights, means, covariances = (part[of] for part in shared.components())
+        k, m, dim = means.shape
+        called, several = f"component[{place}]", as_domain(list(range(m)))
+        chosen = (*parents, Variable.of(called, several))
+        normal = _normals(
+            means.reshape(k * m, dim), covariances.reshape(k * m, dim, dim), chosen, place, name
+        )
+        return [_table(called, several, parents, weights), *normal]
+    raise InvalidArgument(f"What a {type(shared).__name__} emits has no form as a node of a network.")
 
 
-def _normals(emission: Any, parents: tuple[Variable, ...], place: str) -> list[CPD]:
+def _table(name: str, domain: Domain, parents: tuple[Variable, ...], rows: np.ndarray) -> TableCPD:
+    shape = (*(v.card for v in parents), domain.card)
+    return TableCPD.trusted(Variable.of(name, domain), parents, np.ascontiguousarray(rows).reshape(shape))
+
+
+def _normals(
+    means: np.ndarray, covariances: np.ndarray, parents: tuple[Variable, ...], place: str, name: str
+) -> list[CPD]:
     """Each number given those before it in the same step (the chain rule of a normal distribution)."""
-    found = emission.normals()
-    if found is None:
-        kind = type(emission.shared if hasattr(emission, "by_row") else emission).__name__
-        raise InvalidArgument(f"What a {kind} emits has no form as a node of a network.")
-    means, covariances = found
     dim = means.shape[1]
-    called = [f"observation[{place}]"] if dim == 1 else [f"observation[{place},{d}]" for d in range(dim)]
+    called = [f"{name}[{place}]"] if dim == 1 else [f"{name}[{place},{d}]" for d in range(dim)]
     numbers = [Variable.of(name, REAL) for name in called]
     combined = list(product(*(v.states for v in parents))) if len(parents) > 1 else parents[0].states
     made = []
