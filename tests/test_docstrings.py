@@ -27,6 +27,8 @@ from pgm.inference.insight.shapley import ShapleyValues
 from pgm.inference.insight.tuning import Change, Tuning
 from pgm.io.bundled import BundledNetworks
 from pgm.models.beliefs import TableBelief
+from pgm.models.causal.counterfactuals import Counterfactual
+from pgm.models.causal.effects import CausalEffect
 from pgm.models.causal.identified import Identified
 from pgm.models.classifiers.decisions import Decisions
 from pgm.models.decision.evaluation import Evaluation
@@ -72,7 +74,7 @@ RECEIVED = [
     TableBelief,
     *(AnswerExplanation, Finding, InformationGains, ShapleyValues),
     *(AnswerSensitivity, Curve, Tuning, Change, OwnNumbers),
-    *(AdjustmentSets, Identified),
+    *(AdjustmentSets, Identified, CausalEffect, Counterfactual),
     Decisions,
     *(results.SampledSeries, LinearStream, HMMStream),
     *(results.ExpectedUtility, Rule, Evaluation, ValuesOfInformation, DecisionPlan, Utility, RiskProfile),

@@ -9,7 +9,7 @@ from .automata import state_graph
 from .bar_grid import assignment, marginals, samples
 from .bars import distribution, max_marginals, ranked, ranked_assignments
 from .beliefs import densities, intervals, table_belief
-from .causal import adjustment, causal_graph
+from .causal import adjustment, causal_effect, causal_graph, twin_network
 from .classes import decision_regions, expected_losses
 from .decision_trees import strategy
 from .decisions import influence_diagram, risk, rule
@@ -29,6 +29,7 @@ __all__ = [
     "answer_curves",
     "answer_tornado",
     "assignment",
+    "causal_effect",
     "causal_graph",
     "contributions",
     "decision_regions",
@@ -64,5 +65,6 @@ __all__ = [
     "structure",
     "table_belief",
     "tornado",
+    "twin_network",
     "waterfall",
 ]

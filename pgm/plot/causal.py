@@ -19,6 +19,8 @@ from .overlays import BLUE, VERMILLION
 
 if TYPE_CHECKING:
     from pgm.graphs.adjustment import AdjustmentSets
+    from pgm.models.causal.counterfactuals import Counterfactual
+    from pgm.models.causal.effects import CausalEffect
     from pgm.models.causal.graph import CausalGraph
 
 _CAUSAL = Stroke(BLUE, 2.2, head="lower")
@@ -110,6 +112,81 @@ def causal_graph(
     key += [("given", Box((), seen=True))] * bool(given)
     with Paper(ax, figsize, title) as paper:
         return draw(Sketch(boxes, links, _OTHER, strokes, key=key), paper)
+
+
+def causal_effect(
+    found: CausalEffect,
+    ax: Axes | None = None,
+    *,
+    figsize: Size | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw the graph; each arrow that leaves x is as wide as its own effect, dashed if that is negative."""
+    arrows = Arrows.of(found.arrows)
+    refuse_many(len(found.arrows), 0)
+    on = causal_links(Effect.of(arrows, [found.x], [found.y]))
+    most = max(map(abs, found.along.values()), default=0.0) or 1.0
+    links: list[Link] = [(parent, name) for name, those in found.arrows.items() for parent in those]
+    strokes: dict[Link, Stroke] = {}
+    for link in links:
+        strokes[link] = _CAUSAL if link in on else _OTHER
+        if link[0] == found.x and link[1] in found.along:
+            value = found.along[str(link[1])]
+            width = 0.8 + 4.0 * abs(value) / most
+            strokes[link] = _CAUSAL if value >= 0 else Stroke(VERMILLION, 1.0, (0, (4, 2.5)), "lower")
+            strokes[link] = replace(strokes[link], width=width)
+    boxes: dict[Hashable, Box] = {
+        name: Box(
+            wrapped(str(name)),
+            note=f"{found.along[name]:+.3f}" if name in found.along and name != found.y else "",
+            seen=name in found.given,
+            face=_END if name in (found.x, found.y) else "",
+        )
+        for name in found.arrows
+    }
+    if found.y in found.along:
+        boxes[found.y] = replace(boxes[found.y], note=f"direct {found.direct:+.3f}")
+    head = f"{found.question}: {found.average:+.4f}"
+    with Paper(ax, figsize, title) as paper:
+        return draw(Sketch(boxes, links, _OTHER, strokes), paper, head)
+
+
+def twin_network(
+    found: Counterfactual,
+    ax: Axes | None = None,
+    *,
+    figsize: Size | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw both worlds: what was seen, what is done in the other, and what they share."""
+    worlds = found.worlds
+    refuse_many(len(worlds), 0)
+    boxes: dict[Hashable, Box] = {
+        name: Box(
+            wrapped(name),
+            note=_state_in(found, name),
+            seen=name in found.given,
+            face="#f3e3c8" if _done(found, name) else _END if name.rstrip("*") == found.variable.name else "",
+        )
+        for name in worlds
+    }
+    links: list[Link] = [(parent, name) for name, those in worlds.items() for parent in those]
+    key: list[tuple[str, Stroke | Box]] = [("seen", Box((), seen=True)), ("done", Box((), face="#f3e3c8"))]
+    with Paper(ax, figsize, title) as paper:
+        return draw(Sketch(boxes, links, _OTHER, key=key), paper, found.question)
+
+
+def _done(found: Counterfactual, name: str) -> bool:
+    return name.endswith("*") and name.rstrip("*") in found.do
+
+
+def _state_in(found: Counterfactual, name: str) -> str:
+    """What a node of one of the worlds is known to be."""
+    if _done(found, name):
+        return f"do {found.do[name.rstrip('*')]}"
+    if name in found.given:
+        return str(found.given[name])
+    return ""
 
 
 def _order(graph: CausalGraph) -> list[str]:

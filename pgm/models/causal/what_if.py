@@ -15,6 +15,8 @@ from . import policies
 if TYPE_CHECKING:
     from pgm.cpds.cpd_store import CPDStore
 
+    from .counterfactuals import Counterfactual
+    from .effects import CausalEffect
     from .graph import CausalGraph
 
 
@@ -132,3 +134,87 @@ class WhatIf:
             if name not in self._parents:
                 raise UnknownVariable(name, self._parents)
         return hidden_of(self._parents, unseen)
+
+    def effect(
+        self,
+        x: str,
+        y: str,
+        *,
+        states: Any = None,
+        outcome: Any = None,
+        given: Mapping[str, Any] | None = None,
+    ) -> CausalEffect:
+        """Return what setting `x` from one state to another does to `y`, exactly.
+
+        On average, among those who have the second state anyway (on the treated), along the arrow from `x` to
+        `y` alone (natural direct effect), along all other paths (natural indirect effect), and along each
+        arrow that leaves `x`. What is moved is the mean of `y`, or the probability of one of its states.
+
+        Args:
+            x: what is acted on.
+            y: what it may influence.
+            states: the two states of `x`, (control, treated); those it has if they are two, or 0 and 1.
+            outcome: the state of `y` whose probability counts; the last of two, or the mean of numbers.
+            given: what is known beforehand, of nodes that `x` does not influence.
+
+        Raises:
+            UnknownVariable, UnknownState: a name or a state that does not exist.
+            InvalidArgument: states or an outcome that have to be said.
+            InvalidEvidence: `y` is given, or what `x` influences.
+            ImpossibleEvidence: what is given is impossible.
+
+        >>> import pgm
+        >>> net = pgm.BayesianNetwork()
+        >>> net.add("drug", 0.5)
+        >>> net.add("pulse", {True: 0.8, False: 0.4}, parents="drug")
+        >>> net.add("well", {(True, True): 0.5, (True, False): 0.9, (False, True): 0.3, (False, False): 0.6},
+        ...         parents=["drug", "pulse"])
+        >>> net.effect("drug", "well")
+        effect          value      if
+        average         +0.100000  everyone is treated, or nobody
+        on the treated  +0.100000  those who are treated anyway
+        direct          +0.260000  along the arrow alone (natural direct effect)
+        indirect        -0.120000  along all other paths (natural indirect effect)
+        drug -> pulse   -0.120000  along this arrow alone
+        drug -> well    +0.260000  along this arrow alone
+        effect of drug from False to True on P(well=True)
+        under do(drug): False: 0.480000, True: 0.580000
+        """
+        from .effects import effect
+
+        return effect(self, x, y, states, outcome, given)  # type: ignore[arg-type]
+
+    def counterfactual(
+        self, target: str, given: Mapping[str, Any] | None = None, *, do: Mapping[str, Any]
+    ) -> Counterfactual:
+        """Return what `target` would have been, had something else been done, given what was seen.
+
+        Exact where every node that the action reaches is a function of its parents (write its noise as a
+        parent), or linear Gaussian. Tables alone do not say how a node would have responded: then the answer
+        is bounds, each of which some model with the same tables reaches.
+
+        Args:
+            target: one node.
+            given: what was seen in this world: states.
+            do: what would have been done: {name: state}.
+
+        Raises:
+            UnknownVariable, UnknownState: a name or a state that does not exist.
+            InvalidArgument, InvalidEvidence: nothing is done; what was seen is no state.
+            ImpossibleEvidence: what was seen is impossible.
+            TooLarge: too many ways in which nodes may respond.
+
+        >>> import pgm
+        >>> net = pgm.BayesianNetwork()
+        >>> net.add("rain", 0.3)
+        >>> net.add("sprinkler", 0.4)
+        >>> net.add("wet", pgm.Deterministic(lambda rain, sprinkler: rain or sprinkler))
+        >>> net.counterfactual("wet", {"wet": True, "sprinkler": True}, do={"sprinkler": False})
+        wet    P
+        False  0.700000
+        True   0.300000
+        P(wet under do(sprinkler=False) | wet=True, sprinkler=True)
+        """
+        from .counterfactuals import counterfactual
+
+        return counterfactual(self, target, given, do)  # type: ignore[arg-type]
