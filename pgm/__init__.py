@@ -88,6 +88,7 @@ from pgm.runtime import loops as _loops
 from pgm.variables import Bins, Interval, Variable
 
 if TYPE_CHECKING:
+    from pgm.adapters import ClusterQuality, KMeans, KMedoids, OnlineKMeans, cluster_quality
     from pgm.io import read, read_evidence, read_result, write, write_result
     from pgm.io.bundled import list_networks, load_network
     from pgm.learning import independence, scores, searches
@@ -140,6 +141,7 @@ __all__ = [
     "Categorical",
     "CausalGraph",
     "ClassifierEmission",
+    "ClusterQuality",
     "Codebook",
     "ComposedHMM",
     "ConvergenceWarning",
@@ -170,6 +172,8 @@ __all__ = [
     "InvalidStructure",
     "InvalidTable",
     "InvalidVariable",
+    "KMeans",
+    "KMedoids",
     "LearnedStructure",
     "LearnedTransitions",
     "LeftToRight",
@@ -195,6 +199,7 @@ __all__ = [
     "Not",
     "NotIdentifiable",
     "OneOf",
+    "OnlineKMeans",
     "OutOfTime",
     "PGMError",
     "Parity",
@@ -221,6 +226,7 @@ __all__ = [
     "Variable",
     "arc_strength",
     "choice_of",
+    "cluster_quality",
     "compare",
     "components",
     "config",
@@ -294,6 +300,7 @@ _LAZY = {
     "scores": "pgm.learning",
     "searches": "pgm.learning",
     "Mixture": "pgm.models.mixtures",
+    **dict.fromkeys("ClusterQuality KMeans KMedoids OnlineKMeans cluster_quality".split(), "pgm.adapters"),
     "HMM": "pgm.models.dynamic",
     "select_states": "pgm.models.dynamic.hmm_selection",
     "HMMClassifier": "pgm.models.dynamic.hmm_classifier",

@@ -228,6 +228,8 @@ def _chains() -> dict[str, object]:
         "factorial chains": factorial,
         "beliefs of chains": factorial.smooth([0, 1, None]),
         "path of chains": factorial.decode([0, 1, None]),
+        "clusters": pgm.KMeans(2, seed=0).fit({NASTY[0]: [0.0, 1.0, 9.0], "b": [1.0, 0.0, 9.0]}),
+        "quality": pgm.cluster_quality({"b": [0.0, 1.0, 9.0, 8.0]}, [NASTY[0]] * 2 + ["c"] * 2),
         "mixture": pgm.Mixture(
             {NASTY[0]: 0.5, "b": 0.5}, pgm.Product({NASTY[0]: pgm.Categorical([[0.9, 0.1], [0.2, 0.8]])})
         ),

@@ -146,6 +146,7 @@ def test_loops_are_plain_functions(path: Path) -> None:
 
 # What the answers of each file of loops are checked against, that shares no code with them.
 ORACLES = {
+    "pgm/adapters": ("tests/adapters/test_clusters.py", "itertools.product"),
     "pgm/frames": ("tests/models/test_naive_bayes.py", "from sklearn import naive_bayes"),
     "pgm/models/classifiers": ("tests/models/test_naive_bayes.py", "from sklearn import naive_bayes"),
     "pgm/distributions": ("tests/distributions/test_normal.py", "from scipy import stats"),

@@ -177,10 +177,15 @@ def drawn(name: str, **options: Any) -> Any:
 def test_they_are_found() -> None:
     assert {"Questions.sample", "CPD.sample", "Density.sample", "Gaussian.sample"} <= set(METHODS)
     assert {"Gibbs", "MeanField", "Srmp", "BranchAndBound"} <= set(ENGINES)
-    known = {"learn_structure", "learn_transitions", "select_states"}  # tested beside what they learn
+    known = {
+        "learn_structure",
+        "learn_transitions",
+        "select_states",
+        "cluster_quality",
+    }  # tested beside what they learn
     assert set(FUNCTIONS) == known, "a function with a seed is to be tested here, as methods are"
     # A classifier checks its options in `fit`, as in scikit-learn; searches have tests of their own.
-    later = {"HMMClassifier", "Options"}
+    later = {"KMeans", "OnlineKMeans", "KMedoids", "HMMClassifier", "Options"}
     inits = {cls.__name__ for cls in CLASSES if takes_seed(cls.__init__)} - later
     assert inits == set(SEEDED), "a class made with a seed is to be tested here, as engines are"
 

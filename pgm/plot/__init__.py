@@ -14,6 +14,7 @@ from .classes import decision_regions, expected_losses
 from .decision_trees import strategy
 from .decisions import influence_diagram, risk, rule
 from .explanations import contributions, explaining_paths, information_map, waterfall
+from .groups import clusters, silhouettes
 from .many_sequences import several
 from .mixtures import mixture
 from .networks import junction_tree, network
@@ -31,6 +32,7 @@ __all__ = [
     "assignment",
     "causal_effect",
     "causal_graph",
+    "clusters",
     "contributions",
     "decision_regions",
     "densities",
@@ -58,6 +60,7 @@ __all__ = [
     "sensitivity",
     "sensitivity_map",
     "several",
+    "silhouettes",
     "state_graph",
     "states_over_time",
     "steps",
