@@ -88,7 +88,7 @@ from pgm.runtime import loops as _loops
 from pgm.variables import Bins, Interval, Variable
 
 if TYPE_CHECKING:
-    from pgm.adapters import ClusterQuality, KMeans, KMedoids, OnlineKMeans, cluster_quality
+    from pgm.adapters import KMeans, KMedoids, OnlineKMeans, cluster_quality
     from pgm.io import read, read_evidence, read_result, write, write_result
     from pgm.io.bundled import list_networks, load_network
     from pgm.learning import independence, scores, searches
@@ -141,7 +141,6 @@ __all__ = [
     "Categorical",
     "CausalGraph",
     "ClassifierEmission",
-    "ClusterQuality",
     "Codebook",
     "ComposedHMM",
     "ConvergenceWarning",
@@ -300,7 +299,7 @@ _LAZY = {
     "scores": "pgm.learning",
     "searches": "pgm.learning",
     "Mixture": "pgm.models.mixtures",
-    **dict.fromkeys("ClusterQuality KMeans KMedoids OnlineKMeans cluster_quality".split(), "pgm.adapters"),
+    **dict.fromkeys("KMeans KMedoids OnlineKMeans cluster_quality".split(), "pgm.adapters"),
     "HMM": "pgm.models.dynamic",
     "select_states": "pgm.models.dynamic.hmm_selection",
     "HMMClassifier": "pgm.models.dynamic.hmm_classifier",

@@ -14,6 +14,7 @@ import pytest
 
 import pgm
 from pgm import results
+from pgm.adapters.quality import ClusterQuality
 from pgm.cpds.own_numbers import OwnNumbers
 from pgm.graphs import CPDAG, AdjustmentSets, Comparison, Independencies, JunctionTree
 from pgm.inference.asking.compiled_query import CompiledQuery
@@ -76,6 +77,7 @@ RECEIVED = [
     *(AnswerSensitivity, Curve, Tuning, Change, OwnNumbers),
     *(AdjustmentSets, Identified, CausalEffect, Counterfactual),
     Decisions,
+    ClusterQuality,
     *(results.SampledSeries, LinearStream, HMMStream),
     *(results.ExpectedUtility, Rule, Evaluation, ValuesOfInformation, DecisionPlan, Utility, RiskProfile),
     *(Sensitivities, Sensitivity, SensitivityMap, Strategy, Branch, Segment, Effect, Parameter),

@@ -116,7 +116,20 @@ class Clusterer(Estimator):
         return self.fit(X, y).transform(X)
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find clusters; returns the estimator itself."""
+        """Find clusters; returns the estimator itself.
+
+        Args:
+            X: rows: a data frame, or an array.
+            y: nothing; there so that pipelines can pass it.
+
+        Raises:
+            InvalidArgument: an option is out of range.
+            InvalidFrame: a value is missing or no number.
+
+        >>> import pgm
+        >>> pgm.KMeans(2, seed=0).fit([[0.0], [1.0], [9.0]]).labels_.tolist()
+        [0, 0, 1]
+        """
         raise NotImplementedError
 
     def plot(
