@@ -198,7 +198,7 @@ def test_states_are_read_from_messages_when_time_is_up_and_not_tried_anew(
 
 
 def test_what_is_compiled_for_a_question_is_compiled_within_its_time() -> None:
-    """Ten numbers, each with a mean by its own state, and their sum: a table of 2**10 configurations."""
+    """Ten continuous variables, each with a mean by its own state, and their sum: a table of 2**10 configurations."""
     net = pgm.BayesianNetwork()
     for i in range(10):
         net.add(f"d{i}", 0.3)
@@ -214,3 +214,16 @@ def test_what_is_compiled_for_a_question_is_compiled_within_its_time() -> None:
     for most in range(whole.looks):
         with pytest.raises(OutOfTime):
             prepare_exact(pgm.engines.Exact(), snapshot, observed, None, Checks(most)).total()
+
+
+def test_naming_the_samples_of_many_variables_is_watched() -> None:
+    mrf = pgm.MarkovNetwork()
+    for i in range(2_500):
+        mrf.add_variable(f"x{i}", states=[0, 1])
+    compiled, looks = mrf._compile(), []
+    for ask in ("sample", "sample", "samples"):  # the first finds a tree, which the others share
+        clock, rng = Checks(), np.random.default_rng(0)
+        posterior = make_posterior(compiled, observe(mrf.variables, {}), clock)
+        posterior.sample(1, rng) if ask == "sample" else posterior.samples(compiled.variables, 1, rng)
+        looks.append(clock.looks)
+    assert looks[2] - looks[1] == 3

@@ -18,9 +18,11 @@ from pgm.variables import VariableList, states_array
 if TYPE_CHECKING:
     from pgm.inference.program import Program
     from pgm.inference.program.reduction import Known
+    from pgm.runtime.clock import Clock
 
 _SURE: Wide = (0.5, 1)
 _NAME = attrgetter("name")
+_COLUMNS = 1_000  # between looks at the clock
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -46,6 +48,7 @@ class _Asked:
     if TYPE_CHECKING:
         program: Program
         known: Known
+        clock: Clock
 
         @property
         def report(self) -> Report:
@@ -98,8 +101,12 @@ class NamedDraws(_Asked):
 
     def samples(self, variables: VariableList, n: int, rng: np.random.Generator) -> Samples:
         """Cases from P(all variables | known)."""
-        codes = self.sample(n, rng)
-        return Samples({v.name: states_array(v, codes[:, i]) for i, v in enumerate(variables)}, self.report)
+        codes, columns = self.sample(n, rng), {}
+        for i, v in enumerate(variables):
+            if i % _COLUMNS == 0:
+                self.clock.check("writing the samples")
+            columns[v.name] = states_array(v, codes[:, i])
+        return Samples(columns, self.report)
 
 
 class NamedMaxima(_Asked):
