@@ -198,7 +198,7 @@ def test_states_are_read_from_messages_when_time_is_up_and_not_tried_anew(
 
 
 def test_what_is_compiled_for_a_question_is_compiled_within_its_time() -> None:
-    """Ten continuous variables, each with a mean by its own state, and their sum: a table of 2**10 configurations."""
+    """Ten continuous variables, their means by states of their own, and the sum: 2**10 configurations."""
     net = pgm.BayesianNetwork()
     for i in range(10):
         net.add(f"d{i}", 0.3)
