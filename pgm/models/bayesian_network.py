@@ -27,7 +27,7 @@ from pgm.errors import (
 from pgm.evidence import names
 from pgm.factors import Gate, ModelPart, Tables
 from pgm.frames import LongForm
-from pgm.inference.asking.questions import edit
+from pgm.inference.asking.compiled_model import edit
 from pgm.inference.engines import Engine
 from pgm.inference.program import Program
 from pgm.inference.program.sorting import one_by_one, sort_parts

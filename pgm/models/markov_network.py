@@ -17,8 +17,10 @@ from pgm.cpds.base import ROWS_SHOWN, printed
 from pgm.errors import InvalidArgument, InvalidStructure, UnknownVariable, shown
 from pgm.evidence import names, observe
 from pgm.factors import Dense, Factor, Gate, Sparse
+from pgm.inference.asking.compiled_model import edit
 from pgm.inference.asking.failures import refuse_soft
-from pgm.inference.asking.questions import Given, Questions, edit, whole
+from pgm.inference.asking.questions import Given, Questions
+from pgm.inference.asking.session import whole
 from pgm.inference.engines import Engine, find
 from pgm.inference.engines.wide_numbers import log_of, times_exp
 from pgm.inference.program import Program

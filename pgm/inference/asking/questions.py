@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, overload
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pgm.distributions.gaussian_statistics import GaussianStatistics
 from pgm.errors import (
-    ConvergenceWarning,
     InvalidArgument,
-    UnknownVariable,
     listed,
-    shown,
-    warn,
 )
-from pgm.evidence import Observed, observe
 from pgm.evidence import names as names_of
-from pgm.factors import ModelPart
-from pgm.frames import Alike, is_rows
+from pgm.evidence import observe
+from pgm.frames import is_rows
 from pgm.inference.asking import session
 from pgm.inference.asking.combined_evidence import combined
+from pgm.inference.asking.compiled_model import total_of
 from pgm.inference.asking.failures import refuse_soft
-from pgm.inference.engines import Engine, Exact, prepare
+from pgm.inference.asking.row_questions import RowQuestions
+from pgm.inference.asking.session import whole
+from pgm.inference.engines import Engine, Exact
 from pgm.inference.engines.capabilities import Draws, Everything, Maxima, Plans, Sums
-from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.plan import Plan
 from pgm.inference.engines.wide_numbers import log_of, ratio_of
-from pgm.inference.program import Program
-from pgm.inference.program.other_values import with_tables
 from pgm.randomness import draw_count, generator
 from pgm.results import (
     Assignment,
@@ -47,122 +40,17 @@ from pgm.results import (
     Samples,
     merged,
 )
-from pgm.runtime.clock import WRAPPING, Clock, start_clock
-from pgm.runtime.forks import Lock
+from pgm.runtime.clock import WRAPPING, start_clock
 from pgm.runtime.running import Impossible
-from pgm.variables import Variable, VariableList, unordered
 
 if TYPE_CHECKING:
     from pgm.inference.asking.compiled_query import CompiledQuery
 
-_MOST_AXES = 64
-_FEW_TABLES, _MANY_TABLES = 8, 0.1  # and part of all variables: where more have changed all are compiled
-_Arrays = Mapping[str, Any] | Sequence[Mapping[str, Any]]  # frames whose answers are arrays
-
 Given = Mapping[str, Any] | None
-_Answer = TypeVar("_Answer")
-_Model = TypeVar("_Model", bound="Questions")
-_Arguments = ParamSpec("_Arguments")
 
 
-def edit(
-    method: Callable[Concatenate[_Model, _Arguments], _Answer],
-) -> Callable[Concatenate[_Model, _Arguments], _Answer]:
-    """Let one edit of a model happen at a time, and none while a thread reads the model to compile it."""
-
-    @functools.wraps(method)
-    def locked(self: _Model, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Answer:
-        with self._lock:
-            return method(self, *args, **kwargs)
-
-    return locked
-
-
-class Questions:
-    """The questions of a model; it says what its variables and factors are, and when they change."""
-
-    _compiled: ModelSnapshot | None
-    _outdated: ModelSnapshot | None  # its trees serve again if only values changed
-    _replaced: dict[str, np.ndarray] | None  # the tables that have changed since, if it was only tables
-    _lock: Lock
-
-    def __init__(self) -> None:
-        """Nothing is compiled yet."""
-        self._compiled = None
-        self._outdated = None
-        self._replaced = None
-        self._lock = Lock()
-
-    # --- what a model provides ---
-
-    @property
-    def variables(self) -> Mapping[str, Variable]:
-        """The variables by name, in order."""
-        raise NotImplementedError
-
-    def factors(self) -> Sequence[ModelPart]:
-        """The parts whose product the model is, one by one; scopes are positions in `variables`."""
-        raise NotImplementedError
-
-    def _in_bulk(self, position: Mapping[str, int]) -> Iterable[ModelPart]:
-        """The same where many tables may come as one part; `position` is that of each variable."""
-        return self.factors()
-
-    def copy(self) -> Self:
-        """Return an independent copy of the model."""
-        raise NotImplementedError
-
-    def _check_complete(self) -> None:
-        """Raise `IncompleteModel` if something is missing that every question needs."""
-
-    def _changed(self) -> None:
-        """Drop the compiled model: variables or factors were added or removed."""
-        with self._lock:
-            self._compiled = self._outdated = self._replaced = None
-
-    def _values_changed(self, name: str, table: np.ndarray | None) -> None:
-        """Drop the values: the distribution of this variable has new ones.
-
-        Args:
-            name: the variable.
-            table: the new table, if the distribution is and was a single table.
-        """
-        with self._lock:
-            if self._compiled is not None:
-                self._outdated, self._compiled, self._replaced = self._compiled, None, {}
-            if table is None:
-                self._replaced = None
-            elif self._replaced is not None:
-                self._replaced[name] = table
-
-    def _compile(self) -> ModelSnapshot:
-        found = self._compiled
-        if found is not None:
-            return found
-        with self._lock.inner:
-            if self._compiled is None:
-                self._compiled = self._with_tables() or self._compile_anew()
-                self._outdated = self._replaced = None
-            return self._compiled
-
-    def _with_tables(self) -> ModelSnapshot | None:
-        """The outdated snapshot with the replaced tables; None if more has changed."""
-        old, tables = self._outdated, self._replaced
-        if old is None or tables is None or old.gaussians is not None:
-            return None
-        if len(tables) > _FEW_TABLES and len(tables) > _MANY_TABLES * len(old.names):
-            return None
-        program = with_tables(old.program, {old.position[name]: table for name, table in tables.items()})
-        return None if program is None else old.with_program(program)
-
-    def _compile_anew(self) -> ModelSnapshot:
-        self._check_complete()
-        variables = VariableList.of_model(self.variables)
-        position = variables.places()
-        found = ModelSnapshot.of(variables, position, self._in_bulk(position))
-        return found if self._outdated is None else found.with_trees_of(self._outdated)
-
-    # --- the questions ---
+class Questions(RowQuestions):
+    """The questions of a model: those about one case here, those about the rows of a frame inherited."""
 
     def query(
         self, targets: str | Iterable[str], given: Given = None, *, engine: str | Engine = "auto"
@@ -296,14 +184,14 @@ class Questions:
         under, reports = (0.5, 1), []
         if second.given or not self._normalised():
             chosen, other = chosen.for_both_sums()
-            under, below = self._answer(compiled, second, other, _total, clock, about=())
+            under, below = self._answer(compiled, second, other, total_of, clock, about=())
             reports.append(below)
         both = combined(first, second, compiled.by_name)
         try:
             found = (
                 None
                 if both is None
-                else self._answer(compiled, both, chosen, _total, clock, explain=False, about=())
+                else self._answer(compiled, both, chosen, total_of, clock, explain=False, about=())
             )
         except Impossible:
             found = None
@@ -700,242 +588,6 @@ class Questions:
         known = names_of(given, compiled.by_name)
         return CompiledQuery(self, compiled, self._asked(compiled, target), known, clock)
 
-    @overload
-    def predict(self, frame: _Arrays, target: str, *, bad_rows: str = "raise") -> np.ndarray: ...
-    @overload
-    def predict(
-        self, frame: Any, target: str | Iterable[str] | None = None, *, bad_rows: str = "raise"
-    ) -> Any: ...
-    def predict(
-        self, frame: Any, target: str | Iterable[str] | None = None, *, bad_rows: str = "raise"
-    ) -> Any:
-        """Return the most probable state of the target in each row of a frame, given its other columns.
-
-        A pandas frame gives a Series with its index, or for several targets a DataFrame; polars and pyarrow
-        give their own kind, in which states of mixed types are text. A dict of columns gives an array or
-        {name: array}, as do lists of rows and frames that are read in batches (lazy ones, databases).
-
-        Args:
-            frame: a data frame, or a dict of columns; columns that are not variables are ignored.
-            target: one variable, or several; their columns are not read. None: all variables, and every
-                column is read, so that this fills the gaps of a frame.
-            bad_rows: "raise" on a row that is impossible or has an unknown state, or "missing" to have None.
-
-        Raises:
-            UnknownVariable: a target that the model does not have.
-            UnknownState: a value that is not a state, with its row.
-            ImpossibleEvidence: an impossible row, with a smallest contradiction.
-            InvalidFrame: what was passed is not a frame, or its columns differ in length.
-            TooLarge: the rows do not fit the memory limit.
-
-        >>> from pgm import BayesianNetwork
-        >>> net = BayesianNetwork()
-        >>> net.add("rain", 0.2)
-        >>> net.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
-        >>> net.predict({"wet": [True, False, None]}, "rain")
-        array([ True, False, False])
-        """
-        clock = start_clock()
-        compiled = self._compile_in(clock)
-        names = None if target is None else self._asked(compiled, target, joint=False)
-        found = _by_row("predict", compiled, clock, bad_rows, frame, names)
-        alike = Alike(frame, compiled.by_name)
-        if names is not None and len(names) == 1:
-            return alike.column(names[0], found[names[0]])
-        return alike.columns(found)
-
-    @overload
-    def predict_proba(self, frame: _Arrays, target: str, *, bad_rows: str = "raise") -> np.ndarray: ...
-    @overload
-    def predict_proba(
-        self, frame: Any, target: str | Iterable[str] | None = None, *, bad_rows: str = "raise"
-    ) -> Any: ...
-    def predict_proba(
-        self, frame: Any, target: str | Iterable[str] | None = None, *, bad_rows: str = "raise"
-    ) -> Any:
-        """Return P(target | row) for each row of a frame: a column for each state, in order.
-
-        A pandas frame gives a DataFrame with its index and the states as columns; polars and pyarrow give
-        their own kind, its columns named by the states as text; a dict of columns gives an array. Several
-        targets give {name: such a table}; None gives one for each variable, in which observed variables have
-        a 1 at their state.
-
-        Args:
-            frame: as for `predict`.
-            target: one variable, several, or None for all.
-            bad_rows: "raise" on a row that is impossible or has an unknown state, or "missing" to have NaN.
-
-        Raises:
-            InvalidArgument: a target is continuous and has no states.
-            UnknownVariable, UnknownState, ImpossibleEvidence, InvalidFrame, TooLarge: as for `predict`.
-
-        >>> from pgm import BayesianNetwork
-        >>> net = BayesianNetwork()
-        >>> net.add("rain", 0.2)
-        >>> net.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
-        >>> net.predict_proba({"wet": [True, False]}, "rain").round(6)
-        array([[0.307692, 0.692308],
-               [0.972973, 0.027027]])
-        """
-        clock = start_clock()
-        compiled = self._compile_in(clock)
-        names = None if target is None else self._asked(compiled, target, joint=False)
-        alike = Alike(frame, compiled.by_name)
-        each = _by_row("predict_proba", compiled, clock, bad_rows, frame, names)
-        found = {name: alike.shares(name, values) for name, values in each.items()}
-        return found[names[0]] if names is not None and len(names) == 1 else found
-
-    def log_likelihood(self, frame: Any, *, bad_rows: str = "raise") -> np.ndarray:
-        """Return log P(row) for each row of a frame; missing cells and absent columns are summed out.
-
-        Args:
-            frame: a data frame of pandas, polars, pyarrow, duckdb or dask, a dict of columns, or a list of
-                dicts.
-            bad_rows: "raise" on a row that is impossible or has an unknown state, or "missing" to have NaN.
-
-        Raises:
-            UnknownState, ImpossibleEvidence: a bad row, with its number.
-            InvalidFrame: what was passed is not a frame.
-            TooLarge, OutOfTime: as for `query`.
-
-        >>> import pgm
-        >>> net = pgm.load_network("asia")
-        >>> net.log_likelihood({"smoke": ["yes", "no"], "lung": ["yes", None]}).round(6)
-        array([-2.995732, -0.693147])
-        """
-        clock = start_clock()
-        compiled = self._compile_in(clock)
-        logs: np.ndarray = _by_row("log_likelihood", compiled, clock, bad_rows, frame)
-        if self._normalised():
-            return logs
-        nothing = observe(compiled.by_name, None)
-        return logs - log_of(self._answer(compiled, nothing, Exact(), _total, clock)[0])
-
-    def score(self, frame: Any, *, bad_rows: str = "raise") -> float:
-        """Return log P(frame): the sum of `log_likelihood`, over the rows that count.
-
-        Args:
-            frame: as for `log_likelihood`.
-            bad_rows: as for `log_likelihood`; rows that are "missing" do not count.
-
-        Raises:
-            UnknownState, ImpossibleEvidence, InvalidFrame, TooLarge, OutOfTime: as for `log_likelihood`.
-
-        >>> import pgm
-        >>> net = pgm.load_network("asia")
-        >>> round(net.score({"smoke": ["yes", "no"], "lung": ["yes", None]}), 6)
-        -3.688879
-        """
-        logs = self.log_likelihood(frame, bad_rows=bad_rows)
-        return math.fsum(logs[~np.isnan(logs)].tolist())
-
-    # --- helpers ---
-
-    def _normalised(self) -> bool:
-        """Whether the product of the factors is normalised, so that P(nothing) is 1."""
-        return False
-
-    def _tables(self, program: Program, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
-        """Give the program's tables their names and shapes in the user's model; gates have no table."""
-        raise NotImplementedError
-
-    def _expected(
-        self, program: Program, found: dict[int, np.ndarray], densities: dict[int, GaussianStatistics]
-    ) -> dict[Any, Any]:
-        """Turn expected counts of the program's tables into statistics of the user's distributions."""
-        return self._tables(program, found)
-
-    def _total(
-        self, compiled: ModelSnapshot, observed: Observed, engine: Engine, *, explain: bool = True
-    ) -> tuple[tuple[float, int], Report]:
-        return self._answer(compiled, observed, engine, _total, start_clock(), explain=explain)
-
-    def _compile_in(self, clock: Clock) -> ModelSnapshot:
-        """Compile under this clock; every engine needs this, so no other is suggested when it is late."""
-        found = self._compiled
-        if found is None:
-            before, clock.remedy = (
-                clock.remedy,
-                " It went into compiling the model, which is kept: ask again.",
-            )
-            found = self._compile()
-            clock.check("compiling the model")
-            clock.remedy = before
-        return found
-
-    def _asked(
-        self, compiled: ModelSnapshot, targets: str | Iterable[str], *, joint: bool = True
-    ) -> tuple[str, ...]:
-        variables = compiled.position
-        if isinstance(targets, str) and targets in variables:
-            return (targets,)
-        listing = (
-            [targets]
-            if isinstance(targets, str)
-            else list(targets)
-            if isinstance(targets, Iterable)
-            else None
-        )
-        if listing is None or unordered(targets):
-            why = "; a set has no order, and answers keep that of the targets" if listing else ""
-            raise InvalidArgument(f"The targets are a name or a list of names, not {shown(targets)}{why}.")
-        if not listing:
-            raise InvalidArgument("The list of targets is empty; name at least one variable.")
-        for name in listing:
-            if not isinstance(name, str) or name not in variables:
-                raise UnknownVariable(name, variables)
-        if joint and len(listing) > _MOST_AXES:
-            raise InvalidArgument(
-                f"A joint distribution is an array with an axis for each target; numpy allows {_MOST_AXES}, "
-                f"and these are {len(listing):,}. Ask for fewer at once, or for marginals."
-            )
-        if len(set(listing)) < len(listing):
-            twice = next(name for i, name in enumerate(listing) if name in listing[:i])
-            raise InvalidArgument(f"The target {twice!r} is named twice.")
-        return tuple(listing)
-
-    def _answer(
-        self,
-        compiled: ModelSnapshot,
-        observed: Observed,
-        engine: Engine,
-        answer: Callable[[Any], _Answer],
-        clock: Clock,
-        *,
-        explain: bool = True,
-        fit: bool = True,
-        about: Sequence[str] | None = None,
-    ) -> _Answer:
-        """Ask the question about these names (None: all), and report failures in the user's terms."""
-
-        def work() -> _Answer:
-            prepared = prepare(engine, compiled, observed, about, clock, fit=fit)
-            found = answer(prepared)
-            if prepared.doubtful:
-                _warn(prepared.report)
-            clock.lap(WRAPPING)
-            return found
-
-        return session.answered(compiled, observed, clock, work, explain=explain)
-
-
-def _by_row(ask: str, compiled: ModelSnapshot, clock: Clock, bad_rows: str, *args: Any) -> Any:
-    """Ask about each row of a frame, in the module for such a model."""
-    if bad_rows not in ("raise", "missing"):
-        raise InvalidArgument(f'bad_rows is "raise" or "missing", not {shown(bad_rows)}.')
-    if compiled.gaussians is None:
-        from pgm.inference.asking import frame_queries as rows
-    else:
-        from pgm.inference.asking import continuous_frames as rows  # type: ignore[no-redef]
-    work = functools.partial(getattr(rows, ask), compiled, *args, bad_rows, clock)
-    return session.answered(compiled, None, clock, work)
-
-
-def _warn(report: Report) -> None:
-    """Warn the user that the engine has not converged."""
-    text = f'engine="{report.engine}" has not converged: {report.advice}. The answer is what it had then.'
-    warn(text, ConvergenceWarning)
-
 
 def _between(
     above: Report, below: Report | None = None, *, most: float = math.inf
@@ -948,15 +600,3 @@ def _between(
         return None
     high = min(high, most)
     return low - 2.0**-52 * abs(low), high + 2.0**-52 * abs(high)
-
-
-def _total(prepared: Sums) -> tuple[tuple[float, int], Report]:
-    """The total, and how it was found."""
-    return prepared.total(), prepared.report
-
-
-def whole(value: object, name: str, least: int) -> int:
-    """A whole number of at least so much, checked."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InvalidArgument(f"{name} is a whole number of at least {least}, not {shown(value)}.")
-    return int(value)

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+import numpy as np
+
+from pgm.errors import InvalidArgument, shown
 from pgm.evidence import Observed
 from pgm.inference.asking.failures import contradiction, no_fit
 from pgm.inference.engines import Engine, find, instead
@@ -63,3 +66,10 @@ def answered(
         if observed is None or not explain:
             raise
         raise contradiction(compiled, observed, clock) from None
+
+
+def whole(value: object, name: str, least: int) -> int:
+    """A whole number of at least so much, checked."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InvalidArgument(f"{name} is a whole number of at least {least}, not {shown(value)}.")
+    return int(value)

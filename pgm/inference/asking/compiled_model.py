@@ -1,0 +1,243 @@
+"""A model as questions see it: compiled when the first is asked, and again when it has changed."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
+
+import numpy as np
+
+from pgm.distributions.gaussian_statistics import GaussianStatistics
+from pgm.errors import (
+    ConvergenceWarning,
+    InvalidArgument,
+    UnknownVariable,
+    shown,
+    warn,
+)
+from pgm.evidence import Observed
+from pgm.factors import ModelPart
+from pgm.inference.asking import session
+from pgm.inference.engines import Engine, prepare
+from pgm.inference.engines.capabilities import Sums
+from pgm.inference.engines.model_snapshot import ModelSnapshot
+from pgm.inference.program import Program
+from pgm.inference.program.other_values import with_tables
+from pgm.results import (
+    Report,
+)
+from pgm.runtime.clock import WRAPPING, Clock, start_clock
+from pgm.runtime.forks import Lock
+from pgm.variables import Variable, VariableList, unordered
+
+if TYPE_CHECKING:
+    pass
+
+
+_MOST_AXES = 64
+_FEW_TABLES, _MANY_TABLES = 8, 0.1  # and part of all variables: where more have changed all are compiled
+
+_Answer = TypeVar("_Answer")
+_Model = TypeVar("_Model", bound="CompiledModel")
+_Arguments = ParamSpec("_Arguments")
+
+
+def edit(
+    method: Callable[Concatenate[_Model, _Arguments], _Answer],
+) -> Callable[Concatenate[_Model, _Arguments], _Answer]:
+    """Let one edit of a model happen at a time, and none while a thread reads the model to compile it."""
+
+    @functools.wraps(method)
+    def locked(self: _Model, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Answer:
+        with self._lock:
+            return method(self, *args, **kwargs)
+
+    return locked
+
+
+class CompiledModel:
+    """What a model says of itself, and its compiled form, which lasts until the model changes."""
+
+    _compiled: ModelSnapshot | None
+    _outdated: ModelSnapshot | None  # its trees serve again if only values changed
+    _replaced: dict[str, np.ndarray] | None  # the tables that have changed since, if it was only tables
+    _lock: Lock
+
+    def __init__(self) -> None:
+        """Nothing is compiled yet."""
+        self._compiled = None
+        self._outdated = None
+        self._replaced = None
+        self._lock = Lock()
+
+    # --- what a model provides ---
+
+    @property
+    def variables(self) -> Mapping[str, Variable]:
+        """The variables by name, in order."""
+        raise NotImplementedError
+
+    def factors(self) -> Sequence[ModelPart]:
+        """The parts whose product the model is, one by one; scopes are positions in `variables`."""
+        raise NotImplementedError
+
+    def _in_bulk(self, position: Mapping[str, int]) -> Iterable[ModelPart]:
+        """The same where many tables may come as one part; `position` is that of each variable."""
+        return self.factors()
+
+    def copy(self) -> Self:
+        """Return an independent copy of the model."""
+        raise NotImplementedError
+
+    def _check_complete(self) -> None:
+        """Raise `IncompleteModel` if something is missing that every question needs."""
+
+    def _normalised(self) -> bool:
+        """Whether the product of the factors is normalised, so that P(nothing) is 1."""
+        return False
+
+    def _tables(self, program: Program, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
+        """Give the program's tables their names and shapes in the user's model; gates have no table."""
+        raise NotImplementedError
+
+    # --- its compiled form ---
+
+    def _changed(self) -> None:
+        """Drop the compiled model: variables or factors were added or removed."""
+        with self._lock:
+            self._compiled = self._outdated = self._replaced = None
+
+    def _values_changed(self, name: str, table: np.ndarray | None) -> None:
+        """Drop the values: the distribution of this variable has new ones.
+
+        Args:
+            name: the variable.
+            table: the new table, if the distribution is and was a single table.
+        """
+        with self._lock:
+            if self._compiled is not None:
+                self._outdated, self._compiled, self._replaced = self._compiled, None, {}
+            if table is None:
+                self._replaced = None
+            elif self._replaced is not None:
+                self._replaced[name] = table
+
+    def _compile(self) -> ModelSnapshot:
+        found = self._compiled
+        if found is not None:
+            return found
+        with self._lock.inner:
+            if self._compiled is None:
+                self._compiled = self._with_tables() or self._compile_anew()
+                self._outdated = self._replaced = None
+            return self._compiled
+
+    def _with_tables(self) -> ModelSnapshot | None:
+        """The outdated snapshot with the replaced tables; None if more has changed."""
+        old, tables = self._outdated, self._replaced
+        if old is None or tables is None or old.gaussians is not None:
+            return None
+        if len(tables) > _FEW_TABLES and len(tables) > _MANY_TABLES * len(old.names):
+            return None
+        program = with_tables(old.program, {old.position[name]: table for name, table in tables.items()})
+        return None if program is None else old.with_program(program)
+
+    def _compile_anew(self) -> ModelSnapshot:
+        self._check_complete()
+        variables = VariableList.of_model(self.variables)
+        position = variables.places()
+        found = ModelSnapshot.of(variables, position, self._in_bulk(position))
+        return found if self._outdated is None else found.with_trees_of(self._outdated)
+
+    def _compile_in(self, clock: Clock) -> ModelSnapshot:
+        """Compile under this clock; every engine needs this, so no other is suggested when it is late."""
+        found = self._compiled
+        if found is None:
+            before, clock.remedy = (
+                clock.remedy,
+                " It went into compiling the model, which is kept: ask again.",
+            )
+            found = self._compile()
+            clock.check("compiling the model")
+            clock.remedy = before
+        return found
+
+    # --- one question ---
+
+    def _expected(
+        self, program: Program, found: dict[int, np.ndarray], densities: dict[int, GaussianStatistics]
+    ) -> dict[Any, Any]:
+        """Turn expected counts of the program's tables into statistics of the user's distributions."""
+        return self._tables(program, found)
+
+    def _total(
+        self, compiled: ModelSnapshot, observed: Observed, engine: Engine, *, explain: bool = True
+    ) -> tuple[tuple[float, int], Report]:
+        return self._answer(compiled, observed, engine, total_of, start_clock(), explain=explain)
+
+    def _asked(
+        self, compiled: ModelSnapshot, targets: str | Iterable[str], *, joint: bool = True
+    ) -> tuple[str, ...]:
+        variables = compiled.position
+        if isinstance(targets, str) and targets in variables:
+            return (targets,)
+        listing = (
+            [targets]
+            if isinstance(targets, str)
+            else list(targets)
+            if isinstance(targets, Iterable)
+            else None
+        )
+        if listing is None or unordered(targets):
+            why = "; a set has no order, and answers keep that of the targets" if listing else ""
+            raise InvalidArgument(f"The targets are a name or a list of names, not {shown(targets)}{why}.")
+        if not listing:
+            raise InvalidArgument("The list of targets is empty; name at least one variable.")
+        for name in listing:
+            if not isinstance(name, str) or name not in variables:
+                raise UnknownVariable(name, variables)
+        if joint and len(listing) > _MOST_AXES:
+            raise InvalidArgument(
+                f"A joint distribution is an array with an axis for each target; numpy allows {_MOST_AXES}, "
+                f"and these are {len(listing):,}. Ask for fewer at once, or for marginals."
+            )
+        if len(set(listing)) < len(listing):
+            twice = next(name for i, name in enumerate(listing) if name in listing[:i])
+            raise InvalidArgument(f"The target {twice!r} is named twice.")
+        return tuple(listing)
+
+    def _answer(
+        self,
+        compiled: ModelSnapshot,
+        observed: Observed,
+        engine: Engine,
+        answer: Callable[[Any], _Answer],
+        clock: Clock,
+        *,
+        explain: bool = True,
+        fit: bool = True,
+        about: Sequence[str] | None = None,
+    ) -> _Answer:
+        """Ask the question about these names (None: all), and report failures in the user's terms."""
+
+        def work() -> _Answer:
+            prepared = prepare(engine, compiled, observed, about, clock, fit=fit)
+            found = answer(prepared)
+            if prepared.doubtful:
+                _warn(prepared.report)
+            clock.lap(WRAPPING)
+            return found
+
+        return session.answered(compiled, observed, clock, work, explain=explain)
+
+
+def _warn(report: Report) -> None:
+    """Warn the user that the engine has not converged."""
+    text = f'engine="{report.engine}" has not converged: {report.advice}. The answer is what it had then.'
+    warn(text, ConvergenceWarning)
+
+
+def total_of(prepared: Sums) -> tuple[tuple[float, int], Report]:
+    """The total, and how it was found."""
+    return prepared.total(), prepared.report
