@@ -32,6 +32,7 @@ from pgm.models.causal.counterfactuals import Counterfactual
 from pgm.models.causal.effects import CausalEffect
 from pgm.models.causal.identified import Identified
 from pgm.models.classifiers.decisions import Decisions
+from pgm.models.decision.alternatives import Alternatives
 from pgm.models.decision.evaluation import Evaluation
 from pgm.models.decision.information import ValuesOfInformation
 from pgm.models.decision.parameters import Parameter
@@ -80,7 +81,7 @@ RECEIVED = [
     ClusterQuality,
     *(results.SampledSeries, LinearStream, HMMStream),
     *(results.ExpectedUtility, Rule, Evaluation, ValuesOfInformation, DecisionPlan, Utility, RiskProfile),
-    *(Sensitivities, Sensitivity, SensitivityMap, Strategy, Branch, Segment, Effect, Parameter),
+    *(Alternatives, Sensitivities, Sensitivity, SensitivityMap, Strategy, Branch, Segment, Effect, Parameter),
     *(results.NetworkBeliefs, results.NetworkCourse, results.SampledSteps, InterfacePlan),
     *(results.SmoothedPaths, NonlinearStream, results.SwitchingFiltered, results.SwitchingSmoothed),
     *(results.SwitchingForecast, results.SampledRegimes, results.ChainBeliefs),

@@ -1,4 +1,4 @@
-"""Networks that come with pgm: those of books, and small published ones; each names its source."""
+"""Networks and influence diagrams that come with pgm: of books, and published ones; each names its source."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from typing import Any
 from pgm.calls import guarded
 from pgm.distributions.parts import Part
 from pgm.errors import InvalidArgument, listed, nearest, shown
-from pgm.models import BayesianNetwork
 from pgm.printing import html_table, text_table
 
 from .json import model_of
 from .json.parts import parse
 from .text import Text
 
-_WIDTH = 80  # of a source in print
+_WIDTH = 70  # of a source in print
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +28,7 @@ class Bundled:
     nodes: int
     edges: int
     source: str
+    kind: str = "network"  # or "influence diagram"
 
 
 class BundledNetworks(Mapping[str, Bundled]):
@@ -49,7 +49,7 @@ class BundledNetworks(Mapping[str, Bundled]):
         return len(self._found)
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
-        """Return {name: {"name", "nodes", "edges", "source"}}."""
+        """Return {name: {"name", "nodes", "edges", "source", "kind"}}."""
         return {name: asdict(entry) for name, entry in self.items()}
 
     def __repr__(self) -> str:
@@ -63,13 +63,13 @@ class BundledNetworks(Mapping[str, Bundled]):
         for entry in self.values():
             text = entry.source
             source = text if len(text) <= width else f"{text[: width - 4].rsplit(' ', 1)[0]} ..."
-            rows.append([entry.name, str(entry.nodes), str(entry.edges), source])
-        return ["network", "nodes", "edges", "source"], rows
+            rows.append([entry.name, entry.kind.split()[-1], str(entry.nodes), str(entry.edges), source])
+        return ["name", "kind", "nodes", "edges", "source"], rows
 
 
 @guarded
 def list_networks() -> BundledNetworks:
-    """Return the networks that come with pgm and where each is from; `load_network` loads one.
+    """Return the networks and diagrams that come with pgm, and where each is from; `load_network` loads one.
 
     >>> import pgm
     >>> networks = pgm.list_networks()
@@ -79,14 +79,17 @@ def list_networks() -> BundledNetworks:
     found = {}
     for name in _names():
         value = _file(name).value
-        edges = sum(len(node.get("parents", ())) for node in value["nodes"])
-        found[name] = Bundled(name, len(value["nodes"]), edges, value["about"])
+        diagram = value.get("influence-diagram")
+        nodes = value["nodes"] if diagram is None else [*diagram["nodes"], *diagram["utilities"]]
+        above = [node.get("decision", {}).get("observes", node.get("parents", ())) for node in nodes]
+        kind = "network" if diagram is None else "influence diagram"
+        found[name] = Bundled(name, len(nodes), sum(map(len, above)), value["about"], kind)
     return BundledNetworks(dict(sorted(found.items(), key=lambda item: (item[1].nodes, item[0]))))
 
 
 @guarded
-def load_network(name: str) -> BayesianNetwork:
-    """Return a network that comes with pgm; `pgm.list_networks()` shows them all.
+def load_network(name: str) -> Any:
+    """Return a network or an influence diagram that comes with pgm; `pgm.list_networks()` shows them all.
 
     Args:
         name: one of `pgm.list_networks()`.
@@ -102,9 +105,7 @@ def load_network(name: str) -> BayesianNetwork:
     if name not in _names():
         there = f"there are {listed(_names())}; pgm.list_networks() shows them"
         raise InvalidArgument(f"No network {shown(name)} comes with pgm; {there}.{nearest(name, _names())}")
-    net = model_of(_file(name))
-    assert isinstance(net, BayesianNetwork)
-    return net
+    return model_of(_file(name))  # Any: the name determines whether it is a network
 
 
 def bundled_instead(name: str) -> str:

@@ -56,6 +56,15 @@ def from_books() -> Iterator[tuple[str, pgm.BayesianNetwork, str]]:
     yield "pedigree", book.pedigree().rename(family), about
 
 
+def diagrams() -> Iterator[tuple[str, pgm.InfluenceDiagram, str]]:
+    """Yield the influence diagrams: what each is called, the diagram, its source."""
+    yield "reject_14_14", book.fig_14_14(), f"{BOOK}, figure 14.14; the numbers are ours"
+    yield "sprinkler_14_8", book.sprinkler(), f"{BOOK}, section 14.8, on figure 14.4; the utilities are ours"
+    yield "tiger_18_7", book.tiger(), f"{BOOK}, section 18.7.2: a tiger behind one of two doors"
+    about = "Raiffa, Decision Analysis (Addison-Wesley 1968); in thousands of dollars"
+    yield "oil_wildcatter", book.oil_wildcatter(), about
+
+
 def published(folder: Path) -> Iterator[tuple[str, pgm.BayesianNetwork, str]]:
     """Yield the published networks, those of bnlearn's repository."""
     for name, about in PUBLISHED.items():
@@ -66,7 +75,7 @@ def published(folder: Path) -> Iterator[tuple[str, pgm.BayesianNetwork, str]]:
 
 def main(folder: Path) -> None:
     """Write all files."""
-    for name, net, about in [*from_books(), *published(folder)]:
+    for name, net, about in [*from_books(), *diagrams(), *published(folder)]:
         net.name = name.replace("_", " ") if not net.name else net.name
         (DATA / f"{name}.json").write_text(json.write(net, expand=False, about=about), encoding="utf-8")
 

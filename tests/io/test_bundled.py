@@ -13,13 +13,15 @@ import numpy as np
 import pytest
 
 import pgm
-from tests.io.make_bundled import PUBLISHED, from_books
+from tests.io.make_bundled import PUBLISHED, diagrams, from_books
 from tests.io.models import all_bits
 from tests.known.test_references import questions
 
 ROOT = Path(__file__).parents[2]
 NETWORKS = ROOT.parent / "shared" / "networks"
-BOOKS = {name: net for name, net, _ in from_books()}
+BOOKS: dict[str, object] = {name: net for name, net, _ in from_books()}
+DIAGRAMS = {name: diagram for name, diagram, _ in diagrams()}
+BOOKS |= DIAGRAMS
 
 
 def test_all_are_listed_with_nodes_and_source():
@@ -34,12 +36,13 @@ def test_all_are_listed_with_nodes_and_source():
         assert (entry.name, entry.nodes, entry.edges) == (name, len(net), len(net.edges))
         assert len(entry.source) > 40
         assert net.name
+        assert (entry.kind == "influence diagram") == (name in DIAGRAMS)
 
 
 def test_the_list_prints_as_a_table():
     found = pgm.list_networks()
     lines = repr(found).splitlines()
-    assert lines[0].split() == ["network", "nodes", "edges", "source"]
+    assert lines[0].split() == ["name", "kind", "nodes", "edges", "source"]
     assert len(lines) == len(found) + 1
     assert max(map(len, lines)) <= 110
     assert found["sachs"].source.replace("'", "&#x27;") in found._repr_html_()
@@ -73,9 +76,17 @@ def test_published_networks_are_their_originals_to_the_last_bit(name):
 
 @pytest.mark.parametrize("name", [*BOOKS, *PUBLISHED])
 def test_files_follow_the_schema(name):
-    schema = json.loads((ROOT / "docs/schema/pgm-1.json").read_text())
+    version = 2 if name in DIAGRAMS else 1
+    schema = json.loads((ROOT / f"docs/schema/pgm-{version}.json").read_text())
     text = (files("pgm") / "data" / f"{name}.json").read_text(encoding="utf-8")
     jsonschema.Draft202012Validator(schema).validate(json.loads(text))
+
+
+def test_diagrams_are_worth_what_their_books_say():
+    """C.md, O23; E.md, O16 and O20; Raiffa."""
+    worth = {"reject_14_14": -0.484, "sprinkler_14_8": 8.2, "tiger_18_7": 28.5, "oil_wildcatter": 22.5}
+    for name, value in worth.items():
+        assert pgm.load_network(name).solve().expected_utility == pytest.approx(value, abs=1e-12)
 
 
 def p(name: str, target: str, **given: object) -> float:

@@ -302,3 +302,63 @@ def necker_cube() -> pgm.MarkovNetwork:
 def cube_of_interpretations() -> pgm.MarkovNetwork:
     """O21, the variant of eight nodes: a node's value is the reading itself."""
     return spins({}, {(f"x{a}", f"x{a ^ bit}"): 0.5 for a in range(8) for bit in (1, 2, 4) if a < a ^ bit})
+
+
+# --- influence diagrams -------------------------------------------------------------------------------------
+
+
+def fig_14_14() -> pgm.InfluenceDiagram:
+    """A class, what is observed of it, and the loss of naming it, which may be declined (C.md, O23)."""
+    d = pgm.InfluenceDiagram("classification with a reject")
+    d.add_chance("class", 0.3)
+    d.add_chance("x", {True: 0.8, False: 0.1}, parents=["class"])
+    d.add_decision("name", ["True", "False", "reject"], observes=["x"])
+    gain = {(False, "True"): -1, (True, "False"): -10, (True, "True"): 0, (False, "False"): 0}
+    d.add_utility("gain", {**gain, ...: -0.6}, parents=["class", "name"])
+    return d
+
+
+def sprinkler() -> pgm.InfluenceDiagram:
+    """The sprinkler of figure 14.4 as a decision: wet grass is worth 10, water costs 1 (C.md, O23)."""
+    d = pgm.InfluenceDiagram("sprinkler")
+    d.add_chance("rain", 0.4)
+    d.add_decision("sprinkler", [False, True])
+    wet = {(True, True): 0.95, (True, False): 0.90, (False, True): 0.90, (False, False): 0.10}
+    d.add_chance("wet", wet, parents=["rain", "sprinkler"])
+    d.add_utility("grass", {True: 10, False: 0}, parents=["wet"])
+    d.add_utility("water", {True: -1, False: 0}, parents=["sprinkler"])
+    return d
+
+
+def tiger() -> pgm.InfluenceDiagram:
+    """The tiger of section 18.7.2: open a door, or listen for 1 and then open one (E.md, O16 to O18)."""
+    sides = ["left", "right"]
+    d = pgm.InfluenceDiagram("tiger")
+    d.add_chance("tiger", [0.5, 0.5], states=sides)
+    d.add_decision("first", ["open left", "open right", "listen"])
+    rewards = {("left", "open left"): -100, ("left", "open right"): 90, ...: -1}
+    rewards |= {("right", "open left"): 80, ("right", "open right"): -100}
+    d.add_utility("first reward", rewards, parents=["tiger", "first"])
+    heard = {("listen", "left"): [0, 0.7, 0.3], ("listen", "right"): [0, 0.3, 0.7], ...: [1, 0, 0]}
+    d.add_chance("heard", heard, parents=["first", "tiger"], states=["nothing", *sides])
+    allowed = {"nothing": ["none"], ...: ["open left", "open right"]}
+    d.add_decision("second", ["none", "open left", "open right"], observes=["heard"], allowed=allowed)
+    rewards = {key: value for key, value in rewards.items() if key is not ...}
+    d.add_utility("second reward", {**rewards, ...: 0}, parents=["tiger", "second"])
+    return d
+
+
+def oil_wildcatter() -> pgm.InfluenceDiagram:
+    """Raiffa's problem: drill, and test the ground first?"""
+    d = pgm.InfluenceDiagram("oil wildcatter")
+    d.add_chance("oil", {"dry": 0.5, "wet": 0.3, "soaking": 0.2})
+    d.add_decision("test", ["no", "yes"])
+    shown = {("yes", "dry"): [0, 0.6, 0.3, 0.1], ("yes", "wet"): [0, 0.3, 0.4, 0.3], ...: [1, 0, 0, 0]}
+    shown |= {("yes", "soaking"): [0, 0.1, 0.4, 0.5]}
+    reports = ["no test", "none", "open", "closed"]
+    d.add_chance("report", shown, parents=["test", "oil"], states=reports)
+    d.add_decision("drill", ["no", "yes"], observes=["report"])
+    profit = {("yes", "dry"): -70, ("yes", "wet"): 50, ("yes", "soaking"): 200, ...: 0}
+    d.add_utility("profit", profit, parents=["drill", "oil"])
+    d.add_utility("cost", {"yes": -10, "no": 0}, parents=["test"])
+    return d

@@ -561,3 +561,41 @@ def test_a_table_of_values_of_information_is_that_of_each(seed: int) -> None:
         return  # nothing is left to see, or the past cannot be
     for name, value in table.items():
         assert value == pytest.approx(d.value_of_information(name, given=given), abs=1e-8)
+
+
+def test_a_fitted_classifier_is_a_rule() -> None:
+    tree = pytest.importorskip("sklearn.tree").DecisionTreeClassifier()
+    pandas = pytest.importorskip("pandas")
+    d = clinic()
+    d.add_chance("age", {"old": 0.5, "young": 0.5})
+    d.set("treat", observes=["age", "test"])
+    frame = pandas.DataFrame({"test": [False, False, True, True]})
+    assert d.evaluate({"treat": tree.fit(frame, [False, False, True, True])}).loses == 0.0
+    assert d.evaluate({"treat": tree.fit(frame, [True, True, False, False])}) == pytest.approx(
+        float(d.evaluate({"treat": {("old", True): False, ("young", True): False, ...: True}}))
+    )
+    with pytest.raises(pgm.UnknownVariable, match="'disease'"):
+        d.evaluate({"treat": tree.fit(frame.rename(columns={"test": "disease"}), [0, 0, 1, 1])})
+    with pytest.raises(pgm.UnknownState, match="no state 7"):
+        d.evaluate({"treat": tree.fit(frame, [7, 7, 7, 7])})
+    with pytest.raises(pgm.InvalidArgument, match="classifier of 'treat' failed"):
+        d.evaluate({"treat": type(tree)()})
+
+
+def test_alternatives_side_by_side() -> None:
+    d = oil()
+    test, none = d.solve().risk(), d.solve({"test?": "no"}).risk()
+    wasted = d.evaluate({"test?": "yes", "drill": "no"})
+    nothing = d.solve({"test?": "no", "report": "no test", "drill": "no"}).risk()
+    both = test.compared({"no test": none, "nothing": nothing}, "test")
+    assert list(both) == ["test", "no test", "nothing"]
+    assert both.dominated() == {}
+    assert wasted == pytest.approx(-10.0)
+    worse = pgm.models.decision.risk.RiskProfile(np.array([-10.0]), np.array([1.0]))
+    assert nothing.compared({"tested for nothing": worse}, "nothing").dominated() == {
+        "tested for nothing": ("nothing", 1)
+    }
+    assert both.to_pandas().loc["test", "mean"] == pytest.approx(22.5)
+    assert len(both.plot().get_legend().get_texts()) == 3
+    with pytest.raises(pgm.InvalidArgument, match="by its risk profile"):
+        test.compared({"x": 3})  # type: ignore[dict-item]

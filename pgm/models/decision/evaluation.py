@@ -13,7 +13,7 @@ from pgm.cpds import CPD, TableCPD, make
 from pgm.cpds.table_input import BadRow, check_cells, find_row, row_label, sentence
 from pgm.errors import InvalidArgument, InvalidTable, UnknownVariable, listed, shown
 from pgm.evidence import Observed, observe
-from pgm.results.base import condition, put
+from pgm.results.base import condition, pandas, put
 from pgm.results.report import EXACT, Report
 from pgm.results.scalars import ExpectedUtility
 from pgm.variables import Variable
@@ -114,6 +114,8 @@ def _as_cpd(diagram: InfluenceDiagram, name: str, rule: Any) -> CPD:
     given = tuple([diagram.variables[seen] for seen in diagram.parents(name)])
     if callable(rule) and not isinstance(rule, CPD):
         return _of_function(diagram, variable, rule)
+    if hasattr(rule, "predict") and not isinstance(rule, type):
+        return _of_classifier(diagram, variable, rule)
     try:
         code = variable.domain.find(rule)
     except TypeError:
@@ -190,6 +192,30 @@ def _of_function(diagram: InfluenceDiagram, variable: Variable, rule: Callable[.
             ) from error
         codes[at] = variable.code(action)
     return certain(variable, given, codes)
+
+
+def _of_classifier(diagram: InfluenceDiagram, variable: Variable, rule: Any) -> CPD:
+    """The rule of a fitted classifier: what it predicts in each case of its features, in their order."""
+    there = diagram.known(variable.name)
+    named = getattr(rule, "feature_names_in_", None)
+    features = list(diagram.parents(variable.name)) if named is None else [str(name) for name in named]
+    for name in features:
+        if name not in there:
+            raise UnknownVariable(name, there, where=f"What is known when {variable.name!r} is decided")
+    given = tuple([diagram.variables[name] for name in features])
+    shape = [v.card for v in given]
+    check_cells([*shape, variable.card], f"The rule of {variable.name!r}", "let it depend on less")
+    frame = pandas().DataFrame(list(product(*[v.states for v in given])), columns=features)
+    try:
+        actions = np.asarray(rule.predict(frame if named is not None else frame.to_numpy())).tolist()
+    except Exception as error:
+        raise InvalidArgument(
+            f"The classifier of {variable.name!r} failed on the cases of {listed(features)}: "
+            f"{type(error).__name__}: {error}."
+        ) from error
+    if not isinstance(actions, list) or len(actions) != len(frame):
+        raise InvalidArgument(f"The classifier of {variable.name!r} gives no action for each of its cases.")
+    return certain(variable, given, np.reshape([variable.code(action) for action in actions], shape))
 
 
 def _table(variable: Variable, given: tuple[Variable, ...], values: np.ndarray) -> CPD:

@@ -682,8 +682,8 @@ class InfluenceDiagram:
 
         Args:
             rules: a policy, or for each decision that is not given a state, a dict {what it observes: state}
-                with `...` for the rest, a function of what is known (by name) that returns a state, or a
-                table of probabilities in any form.
+                with `...` for the rest, a function of what is known (by name) that returns a state, a
+                fitted classifier (whose features are known then), or a table of probabilities in any form.
             given: the past, as for `solve`.
 
         Raises:

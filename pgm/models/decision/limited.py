@@ -23,11 +23,12 @@ from pgm.graphs.requisite import settled_first
 from pgm.inference.engines.decisions import best_actions
 from pgm.randomness import generator
 from pgm.results.report import EXACT, Report
-from pgm.runtime.clock import Clock
+from pgm.runtime.clock import Clock, start_clock
 
 from .advice import Advice, at_random, certain
 from .decisions import Decision
 from .policy import Policy
+from .solving import with_full_memory
 from .tables import Tables, expected, information
 
 if TYPE_CHECKING:
@@ -247,12 +248,10 @@ class _Search:
 
     def consider(self, masks: dict[str, np.ndarray]) -> None:
         """Bound a part of the rules; keep it if it may have better ones, or its rules if these suffice."""
-        from .solving import solved
-
         for name, mask in masks.items():
             observes = self.diagram.parents(name)
             self.full._decisions[name] = Decision(observes, observes, mask)
-        policy = solved(self.full, self.past.given)
+        policy = with_full_memory(self.full, self.past, start_clock())
         bound = float(policy.expected_utility)
         if bound <= self.least:
             return

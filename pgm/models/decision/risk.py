@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from .alternatives import Alternatives
     from .policy import Policy
 
 _VALUES = 5_000  # of the total that are kept apart
@@ -150,6 +151,27 @@ class RiskProfile(Result, Tabular):
             mine, theirs = np.cumsum(mine * steps), np.cumsum(theirs * steps)
         scale = 1e-12 * max(1.0, float(np.abs(theirs).max()))
         return bool((mine <= theirs + scale).all() and (mine < theirs - scale).any())
+
+    def compared(self, others: Mapping[str, RiskProfile], label: str = "this policy") -> Alternatives:
+        """Return this and other profiles side by side, with what is dominated.
+
+        Args:
+            others: the others, by name.
+            label: what this one is called.
+
+        Raises:
+            InvalidArgument: something else than a profile.
+
+        >>> sure = RiskProfile(np.array([1.0]), np.array([1.0]))
+        >>> bold = RiskProfile(np.array([0.0, 2.0]), np.array([0.5, 0.5]))
+        >>> sure.compared({"bold": bold}, "sure").dominated()
+        {'bold': ('sure', 2)}
+        """
+        from .alternatives import Alternatives
+
+        if not isinstance(others, Mapping):
+            raise InvalidArgument(f"A dict {{name: risk profile}} is expected, not {shown(others)}.")
+        return Alternatives({label: self, **others})
 
     def to_dict(self) -> dict[float, float]:
         """{total: probability}."""

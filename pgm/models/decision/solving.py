@@ -15,7 +15,7 @@ from pgm.graphs.requisite import requisite
 from pgm.inference.engines.decisions import Choice, Schedule, best_actions, schedule, solve
 from pgm.inference.trees.needs import size_of
 from pgm.printing import html_facts, joined, text_facts
-from pgm.runtime.clock import start_clock
+from pgm.runtime.clock import Clock, start_clock
 
 from .advice import Advice, as_cpd
 from .attitude import ExponentialUtility
@@ -45,14 +45,40 @@ def solved(
     clock = start_clock()
     if attitude is not None:
         _check_attitude(diagram, attitude)
-    if diagram.memory == "limited":
-        from .limited import solved_with_limited_memory
+        return with_full_memory(diagram, observed, clock, attitude)
+    from .solvers import SOLVERS
 
-        return solved_with_limited_memory(diagram, observed, clock)
+    return SOLVERS[diagram.memory](diagram, observed, clock)
+
+
+def with_full_memory(
+    diagram: InfluenceDiagram,
+    observed: Observed,
+    clock: Clock,
+    attitude: ExponentialUtility | None = None,
+) -> Policy:
+    """Return the best policy of a diagram in which nothing is forgotten.
+
+    Args:
+        diagram: the diagram.
+        observed: the past.
+        clock: the clock of the question.
+        attitude: to risk.
+
+    Raises:
+        ImpossibleEvidence: the past has probability zero.
+        TooLarge: the tables do not fit the memory limit.
+    """
     tables = Tables.of(diagram, observed, attitude=attitude)
     product = diagram.combine == "product" or attitude is not None
     layout = laid_out(diagram, observed, tables, product)
-    check_room(layout.plan)
+    check_room(
+        layout.plan,
+        ""
+        if diagram.combine == "product" or attitude is not None
+        else 'Or let decisions forget: with memory="limited" each knows what it observes and no more, which '
+        "is worth at most as much.",
+    )
     least = attitude is not None
     found = solve(layout.plan, tables.cards, tables.all, clock, multiply=product, least=least)
     if found.probability == 0.0:
@@ -68,7 +94,7 @@ def solved(
     if attitude is None:
         return Policy(diagram.copy(), observed.given, advice, float(found.value))
     rules = {name: as_cpd(one) for name, one in advice.items()}
-    mean = float(expected(diagram, rules, given)[0])
+    mean = float(expected(diagram, rules, observed.given)[0])
     return Policy(diagram.copy(), observed.given, advice, mean, attitude=attitude)
 
 

@@ -196,14 +196,15 @@ def expected(
     return attitude.certain(found.value, math.fsum(tables.shifts)), found.probability
 
 
-def check_room(plan: Schedule) -> None:
+def check_room(plan: Schedule, advice: str = "") -> None:
     """Raise `TooLarge` where the tables do not fit the memory limit."""
     limit = current().memory_limit
     if plan.bytes > limit:
         raise TooLarge(
             f"The largest table would have {plan.entries:.3g} entries, and all together would take "
             f"{size_of(plan.bytes)} of {size_of(limit)} allowed. Allow more with "
-            "pgm.set_config(memory_limit=...), let decisions observe less, or give what is already known.",
+            "pgm.set_config(memory_limit=...), let decisions observe less, or give what is already known."
+            + (f" {advice}" if advice else ""),
             plan,
         )
 

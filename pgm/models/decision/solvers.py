@@ -1,0 +1,20 @@
+"""The solvers of influence diagrams, by what decisions remember; docs/developer/extend.md adds another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from pgm.evidence import Observed
+from pgm.runtime.clock import Clock
+
+from .limited import solved_with_limited_memory
+from .policy import Policy
+from .solving import with_full_memory
+
+if TYPE_CHECKING:
+    from .influence_diagram import InfluenceDiagram
+
+Solver: TypeAlias = "Callable[[InfluenceDiagram, Observed, Clock], Policy]"
+
+SOLVERS: Mapping[str, Solver] = {"full": with_full_memory, "limited": solved_with_limited_memory}

@@ -1,0 +1,80 @@
+"""What every solver of influence diagrams must do: find the best of all policies, one by one in fractions."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+import pgm
+from pgm.models.decision.solvers import SOLVERS
+from tests.decision_oracle import allowed, cases, random_diagram
+
+MOST = 20_000  # policies
+
+
+def best_of_all(d: pgm.InfluenceDiagram, given: dict[str, str]) -> Fraction | None:
+    """The largest expected utility over all policies that are allowed, given the past; None: too many."""
+    every = [one for one in cases(d, given) if one[1]]
+    waiting = [name for name in d.decisions if name not in given]
+    known = {name: [v for v in d.known(name) if v not in given] for name in waiting}
+    rows = {name: list(product(*[range(d.variables[v].card) for v in known[name]])) for name in waiting}
+    rules = {name: d.variables[name].card ** len(rows[name]) for name in waiting}
+    if math.prod(rules.values()) * len(every) > MOST * 100 or not every:
+        return None
+    values = []
+    for choice in product(
+        *[product(range(d.variables[name].card), repeat=len(rows[name])) for name in waiting]
+    ):
+        acts = {
+            name: dict(zip(rows[name], rule, strict=True)) for name, rule in zip(waiting, choice, strict=True)
+        }
+        total, chance = Fraction(0), Fraction(0)
+        for case, p, worth in every:
+            if any(acts[name][tuple([case[v] for v in known[name]])] != case[name] for name in waiting):
+                continue
+            if not all(allowed(d, name, case) for name in waiting):
+                break
+            total, chance = total + p * worth, chance + p
+        else:
+            if chance:
+                values.append(total / chance)
+    return max(values) if values else None
+
+
+@pytest.mark.parametrize("memory", SOLVERS)
+@pytest.mark.parametrize("seed", range(20))
+def test_the_best_of_all_policies_is_found(memory: str, seed: int) -> None:
+    rng = np.random.default_rng(1000 + seed)
+    combine = "product" if seed % 4 == 0 else "sum"
+    d = random_diagram(rng, chances=3, decisions=1 + seed % 2, combine=combine)
+    d.memory = memory
+    below = set().union(*[d._network.descendants(name) for name in d.decisions])
+    above = [name for name in d.chances if name not in below]
+    given = {str(rng.choice(above)): "s0"} if above and seed % 3 == 0 else {}
+    wanted = best_of_all(d, given)
+    if wanted is None:
+        return
+    policy = d.solve(given)
+    assert policy.exact
+    assert policy.expected_utility == pytest.approx(float(wanted), abs=1e-9)
+    assert d.evaluate(policy, given) == pytest.approx(float(wanted), abs=1e-9)  # and it is what is advised
+    again = pickle.loads(pickle.dumps(policy))
+    assert again.to_dict() == policy.to_dict()
+
+
+@pytest.mark.parametrize("memory", SOLVERS)
+def test_what_cannot_be_is_refused(memory: str) -> None:
+    d = pgm.InfluenceDiagram(memory=memory)
+    d.add_chance("rain", {"no": 1.0, "yes": 0.0})
+    d.add_decision("umbrella", ["leave", "take"], observes="rain")
+    d.add_utility("load", [0, -1], parents="umbrella")
+    with pytest.raises(pgm.ImpossibleEvidence):
+        d.solve({"rain": "yes"})
+    policy = d.solve()
+    assert policy.decide("umbrella", {"rain": "no"}) == "leave"
+    assert policy.expected_utility == 0.0
