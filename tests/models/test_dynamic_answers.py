@@ -286,9 +286,9 @@ GAPS = [[[0.3, 1], [None, 0], [2.5, None]], [[1, 0], [None, 1], [1, None]], [0.4
 MIXED = pgm.Product([pgm.Gaussian([0.0, 3.0], sd=[1.0, 2.0]), pgm.Categorical([[0.9, 0.1], [0.3, 0.7]])])
 NAMED = pgm.Product({"level": pgm.Gaussian([0.0, 3.0], sd=1.0), "on": pgm.Bernoulli([0.2, 0.7])})
 COINS = pgm.Bernoulli([[0.2, 0.5], [0.7, 0.9]])
-LUMPS = pgm.GaussianMixture(
-    [[0.5, 0.5], [0.3, 0.7]], mean=[[0.0, 1.0], [3.0, 4.0]], sd=[[1.0, 2.0], [1.0, 0.5]]
-)
+SHARES = [[0.5, 0.5], [0.3, 0.7]]
+LUMPS = pgm.GaussianMixture(SHARES, mean=[[0.0, 1.0], [3.0, 4.0]], sd=[[1.0, 2.0], [1.0, 0.5]])
+LUMPY = pgm.Product({"a": LUMPS, "b": LUMPS})
 SHARED = pgm.GaussianMixture([[0.5, 0.5], [0.3, 0.7]], mean=[0.0, 3.0], sd=1.0, shared=True)
 
 
@@ -298,11 +298,12 @@ SHARED = pgm.GaussianMixture([[0.5, 0.5], [0.3, 0.7]], mean=[0.0, 3.0], sd=1.0, 
     [
         (MIXED, GAPS[0], ["observation[{t},0]", "observation[{t},1]"]),
         (NAMED, GAPS[0], ["level[{t}]", "on[{t}]"]),
+        (LUMPY, [[0.1, None], [2.0, 3.0]], ["a[{t}]", "b[{t}]"]),
         (COINS, GAPS[1], ["observation[{t},0]", "observation[{t},1]"]),
         (LUMPS, GAPS[2], ["observation[{t}]"]),
         (SHARED, GAPS[2], ["observation[{t}]"]),
     ],
-    ids=["product", "columns", "bernoulli", "mixture", "shared"],
+    ids=["product", "columns", "mixtures", "bernoulli", "mixture", "shared"],
 )
 def test_whatever_has_nodes_is_a_network(emission, data, names, tied):
     """The general engine gives the numbers of the special one, gaps included; of a variant too."""

@@ -632,7 +632,8 @@ def test_a_network_has_the_same_numbers() -> None:
         half = own.normal(size=(2, 2))
         return pgm.LinearDynamicalSystem(
             A=0.6 * own.normal(size=(2, 2)), C=own.normal(size=(2, 2)), Q=half @ half.T,
-            R=[[1.0, 0.3], [0.3, 0.5]], mean=own.normal(size=2), covariance=np.eye(2), b=own.normal(size=2), d=own.normal(size=2),
+            R=[[1.0, 0.3], [0.3, 0.5]], mean=own.normal(size=2), covariance=np.eye(2),
+            b=own.normal(size=2), d=own.normal(size=2),
         )  # fmt: skip
 
     model = pgm.SwitchingLinearDynamicalSystem(

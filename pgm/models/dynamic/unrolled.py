@@ -97,12 +97,11 @@ def observed(
     if isinstance(shared, GaussianMixture):
         weights, means, covariances = (part[of] for part in shared.components())
         k, m, dim = means.shape
-        called, several = f"component[{place}]", as_domain(list(range(m)))
-        chosen = (*parents, Variable.of(called, several))
-        normal = _normals(
-            means.reshape(k * m, dim), covariances.reshape(k * m, dim, dim), chosen, place, name
-        )
-        return [_table(called, several, parents, weights), *normal]
+        called = f"component[{place}]" if name == "observation" else f"{name} component[{place}]"
+        chosen = _table(called, as_domain(list(range(m))), parents, weights)
+        both = (*parents, Variable.of(called, as_domain(list(range(m)))))
+        means, covariances = means.reshape(k * m, dim), covariances.reshape(k * m, dim, dim)
+        return [chosen, *_normals(means, covariances, both, place, name)]
     raise InvalidArgument(f"What a {type(shared).__name__} emits has no form as a node of a network.")
 
 
