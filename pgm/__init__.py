@@ -94,7 +94,12 @@ if TYPE_CHECKING:
     from pgm.learning import independence, scores, searches
     from pgm.learning.discretization import discretize
     from pgm.models.causal.graph import CausalGraph
+    from pgm.models.classifiers.aode import AODEClassifier
+    from pgm.models.classifiers.augmented import KDependenceClassifier, TANClassifier
+    from pgm.models.classifiers.discriminant_analysis import DiscriminantAnalysis
+    from pgm.models.classifiers.mixture_classifier import MixtureClassifier
     from pgm.models.classifiers.naive_bayes import NaiveBayes
+    from pgm.models.classifiers.network_classifier import NetworkClassifier
     from pgm.models.decision import ExponentialUtility, InfluenceDiagram, Policy, loss_diagram
     from pgm.models.dynamic import HMM, Banded, LeftToRight, LinearDynamicalSystem, MarkovChain, components
     from pgm.models.dynamic import filters as filters
@@ -130,6 +135,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CPD",
     "HMM",
+    "AODEClassifier",
     "Assignment",
     "AtLeast",
     "AutoregressiveHMM",
@@ -148,6 +154,7 @@ __all__ = [
     "DefaultCPD",
     "Density",
     "Deterministic",
+    "DiscriminantAnalysis",
     "Distribution",
     "DynamicBayesianNetwork",
     "Estimators",
@@ -171,6 +178,7 @@ __all__ = [
     "InvalidStructure",
     "InvalidTable",
     "InvalidVariable",
+    "KDependenceClassifier",
     "KMeans",
     "KMedoids",
     "LearnedStructure",
@@ -187,8 +195,10 @@ __all__ = [
     "MealyHMM",
     "Mixture",
     "MixtureCPD",
+    "MixtureClassifier",
     "Multinomial",
     "NaiveBayes",
+    "NetworkClassifier",
     "NoSupportFound",
     "NoisyAnd",
     "NoisyMax",
@@ -215,6 +225,7 @@ __all__ = [
     "StudentT",
     "SwitchingHMM",
     "SwitchingLinearDynamicalSystem",
+    "TANClassifier",
     "TableCPD",
     "TooLarge",
     "TreeCPD",
@@ -281,6 +292,12 @@ guard_constructors(
 )
 
 _LAZY = {
+    "DiscriminantAnalysis": "pgm.models.classifiers.discriminant_analysis",
+    "AODEClassifier": "pgm.models.classifiers.aode",
+    "KDependenceClassifier": "pgm.models.classifiers.augmented",
+    "TANClassifier": "pgm.models.classifiers.augmented",
+    "MixtureClassifier": "pgm.models.classifiers.mixture_classifier",
+    "NetworkClassifier": "pgm.models.classifiers.network_classifier",
     "NaiveBayes": "pgm.models.classifiers.naive_bayes",
     "CausalGraph": "pgm.models.causal.graph",
     "discretize": "pgm.learning.discretization",

@@ -237,7 +237,13 @@ def test_every_type_that_users_receive_is_in_the_reference() -> None:
     types = {each for each in types if not each.__name__.startswith("_")}
     listed = set(re.findall(r"^\.\. auto\w+:: pgm[.\w]*\.(\w+)$", REFERENCE, re.MULTILINE))
     assert not sorted({each.__name__ for each in types} - listed)
-    of_fields = {"Bundled", "Profile", "Settings", "Variables"}  # of a field, a block or a view
+    of_fields = {
+        "Bundled",
+        "Discriminant",
+        "Profile",
+        "Settings",
+        "Variables",
+    }  # of a field, a block or a view
     of_fields |= {"RowCounts", "Configurations", "ProductStatistics", "StudentStatistics"}
     errors = {each.__name__ for each in PUBLIC if inspect.isclass(each) and issubclass(each, Exception)}
     functions = {each.__name__ for each in FUNCTIONS}

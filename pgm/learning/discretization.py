@@ -124,12 +124,34 @@ def _classes(data: Any, target: str) -> np.ndarray:
     return columns(data, {target: Variable.of(target, domain)}).codes[target]
 
 
-def _cut(what: str, values: np.ndarray, method: str, count: int, classes: np.ndarray | None) -> Bins:
+def bins_of(
+    values: np.ndarray, method: str, count: int, classes: np.ndarray | None, weights: np.ndarray
+) -> Bins:
+    """Where to cut weighted numbers, NaN where missing; nowhere if there is one number only.
+
+    >>> bins_of(np.array([1.0, 2.0, 8.0, 9.0]), "mdlp", 0, np.array([0, 0, 1, 1]), np.full(4, 5.0))
+    Bins(edges=(-inf, 5.0, inf))
+    """
+    known = values[~np.isnan(values)]
+    if known.min() == known.max():
+        return Bins([-np.inf, np.inf])
+    return _cut("the column", values, method, count, classes, weights)
+
+
+def _cut(
+    what: str,
+    values: np.ndarray,
+    method: str,
+    count: int,
+    classes: np.ndarray | None,
+    weights: np.ndarray | None = None,
+) -> Bins:
     there = ~np.isnan(values)
     if classes is not None:
         there &= classes >= 0
         classes = classes[there]
     known = values[there]
+    shares = np.ones(known.size) if weights is None else weights[there]
     if known.size == 0:
         raise InvalidFrame(f"In {what} there is no number.")
     low, high = float(known.min()), float(known.max())
@@ -140,19 +162,30 @@ def _cut(what: str, values: np.ndarray, method: str, count: int, classes: np.nda
     if method == "width":
         cuts = np.linspace(low, high, count + 1)[1:-1]
     elif method == "quantile":
-        cuts = np.unique(np.quantile(known, np.arange(1, count) / count))
+        cuts = np.unique(_quantiles(known, np.arange(1, count) / count, None if weights is None else shares))
         cuts = cuts[(cuts > low) & (cuts <= high)]
     elif method == "k-means":
-        cuts = _between_means(known, count)
+        cuts = _between_means(known, count, shares)
     else:
         assert classes is not None
-        cuts = _by_description_length(known, classes)
+        cuts = _by_description_length(known, classes, shares)
     return Bins([-np.inf, *cuts.tolist(), np.inf])
 
 
-def _between_means(values: np.ndarray, count: int) -> np.ndarray:
+def _quantiles(values: np.ndarray, at: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Numbers below which such shares lie; with weights the first at which the sum of weights gets there."""
+    if weights is None:
+        return np.asarray(np.quantile(values, at))
+    numbers, places = np.unique(values, return_inverse=True)
+    below = np.cumsum(np.bincount(places, weights)) / weights.sum()
+    first = np.searchsorted(below, at - 1e-12)
+    return np.asarray((numbers[first] + numbers[np.minimum(first + 1, numbers.size - 1)]) / 2.0)
+
+
+def _between_means(values: np.ndarray, count: int, shares: np.ndarray) -> np.ndarray:
     """Half-way between the means of clusters; they begin in the middle of equally wide bins."""
-    numbers, weights = np.unique(values, return_counts=True)
+    numbers, places = np.unique(values, return_inverse=True)
+    weights = np.bincount(places, shares)
     edges = np.linspace(numbers[0], numbers[-1], count + 1)
     means = (edges[1:] + edges[:-1]) / 2.0
     for _ in range(_STEPS):
@@ -167,13 +200,14 @@ def _between_means(values: np.ndarray, count: int) -> np.ndarray:
     return np.asarray((means[1:] + means[:-1]) / 2.0)
 
 
-def _by_description_length(values: np.ndarray, classes: np.ndarray) -> np.ndarray:
+def _by_description_length(values: np.ndarray, classes: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Cuts, each the best of its interval by entropy, that pay for their own description."""
     order = np.argsort(values, kind="stable")
     x, c = values[order], classes[order]
     hot = np.zeros((x.size + 1, int(c.max()) + 1))
-    hot[1:][np.arange(x.size), c] = 1.0
+    hot[1:][np.arange(x.size), c] = weights[order]
     sums = np.cumsum(hot, axis=0)
+    total = sums.sum(axis=1)
     cuts: list[float] = []
     left = [(0, x.size)]
     while left:
@@ -181,14 +215,14 @@ def _by_description_length(values: np.ndarray, classes: np.ndarray) -> np.ndarra
         places = begin + 1 + np.flatnonzero(x[begin + 1 : end] > x[begin : end - 1])
         if not places.size:
             continue
-        n, whole = end - begin, sums[end] - sums[begin]
+        n, whole = float(total[end] - total[begin]), sums[end] - sums[begin]
         below, above = sums[places] - sums[begin], sums[end] - sums[places]
-        n1, n2 = (places - begin).astype(float), (end - places).astype(float)
+        n1, n2 = total[places] - total[begin], total[end] - total[places]
         e1, e2, e = _entropy(below), _entropy(above), float(_entropy(whole[None])[0])
         gain = e - (n1 * e1 + n2 * e2) / n
         best = int(gain.argmax())
         k, k1, k2 = (int((part > 0).sum()) for part in (whole, below[best], above[best]))
-        cost = math.log2(n - 1) + math.log2(3**k - 2) - (k * e - k1 * e1[best] - k2 * e2[best])
+        cost = math.log2(max(n - 1.0, 1.0)) + math.log2(3**k - 2) - (k * e - k1 * e1[best] - k2 * e2[best])
         if gain[best] <= cost / n:
             continue
         at = int(places[best])

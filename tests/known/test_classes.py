@@ -157,3 +157,129 @@ def test_D13_unknown_means_are_averaged_over() -> None:
     assert cpd.sd**2 == near([1 + 0.4444444444, 1.8])
     plug_in = pgm.NaiveBayes(prior={"x0": pgm.priors.Normal(0.0, 1e6, noise=1.0)}, estimate="mean")
     assert plug_in.fit(x, y).predict_proba([[0.0]])[0, 0] == pytest.approx(0.5170302049, abs=1e-9)
+
+
+# --- C25, C26, F6, F144, G58 to G63, G127: normal classes ---
+
+
+def test_C25_numbers_that_are_given() -> None:
+    """O18: P(C | x) = (.286451316, .713548684); without x_1 (.5218156227, .4781843773)."""
+    net = pgm.BayesianNetwork("naive Bayes")
+    net.add("C", [0.6, 0.4], states=[1, 2])
+    net.add("x1", {1: pgm.Gaussian(0, 1), 2: pgm.Gaussian(2, 1)}, parents=["C"])
+    net.add("x2", {1: pgm.Gaussian(0, 1), 2: pgm.Gaussian(1, 0.5)}, parents=["C"])
+    told = pgm.NetworkClassifier.of(net, "C")
+    found = told.predict_proba({"x1": [1.5, None], "x2": [0.5, 0.5]})
+    assert found == near(np.array([[0.286451316, 0.713548684], [0.5218156227, 0.4781843773]]), 9)
+    truths = pgm.BayesianNetwork("truths")
+    truths.add("c", 0.4)
+    for i, (one, zero) in enumerate([(0.9, 0.2), (0.6, 0.3), (0.1, 0.5)], start=1):
+        truths.add(f"x{i}", {True: one, False: zero}, parents=["c"])
+    told = pgm.NetworkClassifier.of(truths, "c")
+    rows = {"x1": [1, 1], "x2": [1, None], "x3": [0, 0]}
+    assert told.predict_proba(rows)[:, 1] == near([54 / 59, 0.84375])
+
+
+def test_C26_columns_are_independent_within_a_class_only() -> None:
+    """What x_2 tells of x_1 goes through the class: p(x_1 | x_2) = sum_i p(x_1 | C_i) P(C_i | x_2)."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(2, size=200)
+    x = rng.normal(size=(200, 2)) + 2.0 * y[:, None]
+    told = pgm.NaiveBayes().fit(x, y)
+    net = told.to_network()
+    within = net.query("x0", {"class": 1, "x1": 0.5})
+    assert within.pdf(1.5) == near(net.query("x0", {"class": 1}).pdf(1.5))
+    shares = told.predict_proba([[np.nan, 0.5]])[0]
+    parts = [net.query("x0", {"class": c}).pdf(1.5) for c in (0, 1)]
+    assert net.query("x0", {"x1": 0.5}).pdf(1.5) == near(float(shares @ parts), 8)
+
+
+NORMAL = [(0.0, 0.0), (2.0, 1.0), (1.0, 3.0)]
+
+
+def normal_rows(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1, 2], 30)
+    return rng.normal(size=(90, 2)) @ [[1.0, 0.4], [0.0, 0.8]] + np.array(NORMAL)[y], y
+
+
+def test_F6_G58_discriminants_of_normal_classes() -> None:
+    """g_i = log p(x | C_i) + log P(C_i); O3: N(0, 1) and N(2, 1) with P = .9 tie at 2.0986122887."""
+    x = np.array([-1.0, 1.0, 1.0, 3.0])[:, None]  # means 0 and 2, variances 1
+    for p, boundary in ((0.5, 1.0), (0.9, 2.0986122887)):
+        told = pgm.DiscriminantAnalysis(class_prior=[p, 1 - p]).fit(x, [1, 1, 2, 2])
+        assert told.means_.ravel().tolist() == [0.0, 2.0]
+        assert told.covariances_.ravel().tolist() == [1.0, 1.0]
+        assert told.decision_function([[boundary]])[0] == pytest.approx(0.0, abs=1e-9)
+    half = pgm.DiscriminantAnalysis(class_prior="uniform").fit(x, [1, 1, 2, 2])
+    assert half.predict_proba([[1.5]])[0, 0] == near(0.2689414214)
+    told = pgm.DiscriminantAnalysis(class_prior=[0.9, 0.1]).fit(x, [1, 1, 2, 2])
+    assert told.predict_proba([[1.5]])[0, 0] == near(0.7680306833)
+
+
+def test_G59_quadratic_discriminants() -> None:
+    """W_i = -S_i^-1 / 2, w_i = S_i^-1 m_i, w_i0 = -(m_i S_i^-1 m_i + log |S_i|) / 2 + log P(C_i)."""
+    x, y = normal_rows()
+    told = pgm.DiscriminantAnalysis(shared=False).fit(x, y)
+    for c in range(3):
+        mine = x[y == c]
+        m, inverse = mine.mean(axis=0), np.linalg.inv(np.cov(mine.T, bias=True))
+        found = told.discriminants_[c]
+        assert found.quadratic == near(-inverse / 2, 9)
+        assert found.linear == near(inverse @ m, 9)
+        assert found.constant == near(
+            -0.5 * (m @ inverse @ m - math.log(np.linalg.det(inverse))) + math.log(1 / 3), 9
+        )
+
+
+@pytest.mark.parametrize(
+    ("row", "form", "shared", "parameters"),
+    [
+        ("G60", "spherical", True, 1),
+        ("G61", "diagonal", True, 2),
+        ("G62", "full", True, 3),
+        ("G63", "full", False, 9),
+    ],
+)
+def test_G60_G61_G62_G63_how_many_numbers_covariances_have(
+    row: str, form: str, shared: bool, parameters: int
+) -> None:
+    x, y = normal_rows()
+    told = pgm.DiscriminantAnalysis(form, shared=shared).fit(x, y)
+    assert told.n_parameters - 3 * 2 - 2 == parameters
+    linear = all(not d.quadratic.any() for d in told.discriminants_.values())
+    assert linear == shared
+    if form == "spherical":  # with equal P(C) the nearest mean is chosen
+        even = pgm.DiscriminantAnalysis(form, shared=True, class_prior="uniform").fit(x, y)
+        far = ((x[:, None] - even.means_) ** 2).sum(axis=2)
+        assert even.predict(x).tolist() == far.argmin(axis=1).tolist()
+
+
+def test_F144_classes_that_are_mixtures() -> None:
+    """A class around another: no line and no quadratic is its boundary, a mixture's is."""
+    rng = np.random.default_rng(1)
+    x = np.concatenate([rng.normal(m, 0.5, (50, 2)) for m in ([0, 0], [6, 0], [3, 0], [9, 0])])
+    y = np.repeat([0, 0, 1, 1], 50)
+    told = pgm.MixtureClassifier(2).fit(x, y)
+    assert told.score(x, y) > 0.98 > 0.8 > pgm.DiscriminantAnalysis().fit(x, y).score(x, y)
+    p = [0.0, 0.0]
+    for c in (0, 1):
+        for w, m, s in zip(told.weights_[c], told.means_[c], told.covariances_[c], strict=True):
+            p[c] += float(w * math.exp(pgm.Gaussian(m, covariance=s).log_density([[3.0, 0.2]]).item()))
+    assert told.predict_proba([[3.0, 0.2]])[0, 1] == near(p[1] / sum(p), 8)
+
+
+def test_G127_by_likelihoods_or_by_the_discriminant_itself() -> None:
+    """Of classes with one covariance P(C | x) is logistic in x: the likelihood need not be known."""
+    x, y = normal_rows(4)
+    two = y < 2
+    told = pgm.DiscriminantAnalysis().fit(x[two], y[two])
+    one, other = told.discriminants_[1], told.discriminants_[0]
+    net = pgm.BayesianNetwork("discriminant")
+    net.add("x0", pgm.Gaussian(0.0, 1.0))
+    net.add("x1", pgm.Gaussian(0.0, 1.0))
+    w = one.linear - other.linear
+    net.add("C", pgm.Logistic({"x0": float(w[0]), "x1": float(w[1])}, bias=one.constant - other.constant))
+    direct = 1.0 / (1.0 + np.exp(-(x @ w + one.constant - other.constant)))
+    assert told.predict_proba(x)[:, 1] == near(direct, 8)
+    assert net.query("C", {"x0": float(x[0, 0]), "x1": float(x[0, 1])})[True] == near(float(direct[0]), 8)

@@ -17,7 +17,15 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import pgm
 
-CLASSIFIERS = {"NaiveBayes": lambda: pgm.NaiveBayes()}
+CLASSIFIERS = {
+    "NaiveBayes": lambda: pgm.NaiveBayes(),
+    "TANClassifier": lambda: pgm.TANClassifier(),
+    "KDependenceClassifier": lambda: pgm.KDependenceClassifier(),
+    "AODEClassifier": lambda: pgm.AODEClassifier(),
+    "NetworkClassifier": lambda: pgm.NetworkClassifier(),
+    "DiscriminantAnalysis": lambda: pgm.DiscriminantAnalysis(),
+    "MixtureClassifier": lambda: pgm.MixtureClassifier(),
+}
 RNG = np.random.default_rng(0)
 Y = np.repeat(["a", "b", "c"], 30)
 X = np.array([[0.0, 0.0], [3.0, 1.0], [1.0, 3.0]]).repeat(30, axis=0) + RNG.normal(0, 0.8, (90, 2))
@@ -37,6 +45,11 @@ def test_every_check_of_scikit_learn_passes(name, monkeypatch):
     assert len(found) > 40
 
 
+def test_no_public_classifier_is_left_out():
+    found = {name for name in pgm.__all__ if hasattr(getattr(pgm, name), "decision_function")}
+    assert found == set(CLASSIFIERS)
+
+
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_its_tools_take_it(name):
     told = CLASSIFIERS[name]()
@@ -46,7 +59,8 @@ def test_its_tools_take_it(name):
     pipe = make_pipeline(StandardScaler(), clone(told)).fit(X, Y)
     assert pipe.score(X, Y) > 0.85
     assert cross_val_score(told, X, Y, cv=3).mean() > 0.8
-    grid = GridSearchCV(told, {"class_prior": [None, "uniform"]}, cv=2).fit(X, Y)
+    option = "prior" if name != "DiscriminantAnalysis" else "var_smoothing"
+    grid = GridSearchCV(told, {option: [1.0, 0.5]}, cv=2).fit(X, Y)
     assert grid.best_estimator_.predict(X).shape == (90,)
     told.fit(X, Y)
     p = told.predict_proba(X)

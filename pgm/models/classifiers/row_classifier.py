@@ -17,6 +17,7 @@ from pgm.evidence import LARGEST
 from pgm.frames import among, weights_of
 from pgm.frames.matrices import Features, features, learned, observed
 from pgm.frames.undeclared import Observations
+from pgm.printing import label
 from pgm.runtime.clock import start_clock
 from pgm.variables import Variable
 
@@ -61,6 +62,18 @@ class RowClassifier(Estimator):
         """Log P(class, row), a column for each class; the rows are read."""
         raise NotImplementedError
 
+    def _log_shares(self, seen: Observations) -> np.ndarray:
+        """The same, or what differs from it by a number for each row."""
+        return self._log_joint(seen)
+
+    def _renamed(self, given: Features) -> Features:
+        """The rows, with other names for columns that have places only."""
+        return given
+
+    def _called(self, name: str) -> str:
+        """What the class is called."""
+        return name
+
     def _declared(self, given: Features) -> tuple[dict[str, Any], Iterable[str]]:
         """The states of columns that the user declares, and which columns are numbers whatever they hold."""
         states = {} if self.states is None else self.states
@@ -76,6 +89,11 @@ class RowClassifier(Estimator):
             if name not in given.names:
                 raise UnknownVariable(name, given.names, where="continuous=")
         return dict(states), real
+
+    def _said_shares(self) -> str:
+        """P(class), for print."""
+        pairs = zip(self._target.states, self.class_prior_.tolist(), strict=True)
+        return ", ".join(f"{label(state)} {p:.4g}" for state, p in pairs)
 
     # --- learning ---
 
@@ -99,9 +117,9 @@ class RowClassifier(Estimator):
         """
         data, named = self._read(X, y, sample_weight)
         found = self._learn(data)
-        for stale in ("feature_names_in_",):
-            vars(self).pop(stale, None)
-        vars(self).update(found, **self._about(data, named))
+        about = self._about(data, named)
+        vars(self).pop("feature_names_in_", None)
+        vars(self).update({**about, **found})
         return self
 
     def _about(self, data: Training, named: bool) -> dict[str, Any]:
@@ -125,6 +143,7 @@ class RowClassifier(Estimator):
             raise InvalidArgument(f'unknown= is "raise" or "missing", not {shown(self.unknown)}.')
         given = features(X)
         name, labels, given = classes_column(given, y)
+        given = self._renamed(given)
         declared, continuous = self._declared(given)
         found = learned(given, states=declared, continuous=continuous, check=clock.check)
         for column, values in found.values.items():
@@ -153,7 +172,7 @@ class RowClassifier(Estimator):
             every = Variable("class", classes.tolist())
             which = np.array([every.code(one) for one in there.tolist()])[which]
         at_least_two(classes)
-        target = Variable(free_name(name, given.names), classes.tolist())
+        target = Variable(self._called(free_name(name, given.names)), classes.tolist())
         shares = class_prior_of(self.class_prior, classes.tolist(), np.bincount(which, kept, len(classes)))
         return Training(
             found.variables, codes, numbers, target, classes, which, kept, shares, clock
@@ -182,7 +201,7 @@ class RowClassifier(Estimator):
                 for name, known in zip(given.names, variables.values(), strict=True)
             }
         found = observed(given, wanted, bad=self.unknown, check=clock.check)
-        if (given.named and not self._named) or (not given.named and self._named):
+        if not (given.named and self._named) and given.names != tuple(variables):
             own = dict(zip(given.names, variables, strict=True))
             return Observations(
                 found.n_rows,
@@ -193,7 +212,9 @@ class RowClassifier(Estimator):
         return found
 
     def _posterior(self, X: Any, *, log: bool) -> np.ndarray:
-        return posterior(self._log_joint(self._seen(X)), lambda row: f"Row {row:,} (the first is 0)", log=log)
+        return posterior(
+            self._log_shares(self._seen(X)), lambda row: f"Row {row:,} (the first is 0)", log=log
+        )
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Log P(class | row), a row for each row, a column for each of `classes_`.
@@ -243,7 +264,7 @@ class RowClassifier(Estimator):
         >>> pgm.NaiveBayes().fit([[0], [1], [1]], ["a", "b", "b"]).predict([[0], [1]]).tolist()
         ['a', 'b']
         """
-        found = self._log_joint(self._seen(X))
+        found = self._log_shares(self._seen(X))
         best = found.argmax(axis=1)
         if (found[np.arange(len(found)), best] == -np.inf).any():
             self._posterior(X, log=True)  # raises, and says which row

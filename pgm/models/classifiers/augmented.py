@@ -1,0 +1,177 @@
+"""Naive Bayes with arrows among the columns: a tree, or up to k parents each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pgm.cpds import CPD, TableCPD
+from pgm.errors import InvalidArgument, shown
+from pgm.frames.undeclared import Observations
+from pgm.learning.counts import Counts
+from pgm.models import BayesianNetwork
+from pgm.printing import label
+from pgm.variables import Variable
+
+from .dependence import most_telling, pair_tables, tree
+from .states_only import StatesOnly, Sums, in_whole_numbers, log_joint_of_codes, with_codes
+from .training import Training
+
+
+class _Augmented(StatesOnly):
+    """A class above all columns, and arrows among these."""
+
+    _cpds: dict[str, CPD]
+    _sums: Sums
+    _coded: BayesianNetwork
+
+    def _parents(self, data: Training, counts: Counts) -> list[tuple[int, ...]]:
+        """The parents of each column besides the class."""
+        raise NotImplementedError
+
+    def _learn(self, data: Training) -> dict[str, Any]:
+        data = self._in_states(data)
+        counts = self._counts(data)
+        names = list(data.variables)
+        parents = self._parents(data, counts)
+        families = {name: [names[u] for u in those] for name, those in zip(names, parents, strict=True)}
+        cpds = self._tables(data, counts, families)
+        net = _network(data.target, data.class_prior, cpds)
+        return {
+            "_variables": data.variables,
+            "_cpds": cpds,
+            "_sums": Sums(cpds),
+            "_coded": in_whole_numbers(net),
+        }
+
+    def _log_joint(self, seen: Observations) -> np.ndarray:
+        codes = with_codes(seen, self._variables)
+        k = self._target.card
+        with np.errstate(divide="ignore"):
+            sums = np.tile(np.log(self.class_prior_), (seen.n_rows, 1))
+        gaps = np.zeros(seen.n_rows, bool)
+        for column in codes.values():
+            gaps |= column < 0
+        if not gaps.any():
+            return self._sums.add(codes, sums)
+        whole = ~gaps
+        sums[whole] = self._sums.add({name: column[whole] for name, column in codes.items()}, sums[whole])
+        rest = {name: column[gaps] for name, column in codes.items()}
+        sums[gaps] = log_joint_of_codes(self._coded, self._target.name, k, rest, int(gaps.sum()))
+        return sums
+
+    def _network(self) -> BayesianNetwork:
+        return _network(self._target, self.class_prior_, self._cpds)
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        if not hasattr(self, "classes_"):
+            return [self._begun()], [], "not fitted yet"
+        rows = [
+            [label(name), f"{cpd.child.card:,}", ", ".join(label(v.name) for v in cpd.given[1:]) or "-"]
+            for name, cpd in self._cpds.items()
+        ]
+        what = f"{type(self).__name__} of {label(self._target.name)!r}: {self._said_shares()}"
+        return ["column", "states", f"parents besides {label(self._target.name)}"], rows, what
+
+
+def _network(target: Variable, shares: np.ndarray, cpds: dict[str, CPD]) -> BayesianNetwork:
+    root = np.array(shares)
+    root.flags.writeable = False
+    first = TableCPD.trusted(target, (), root)
+    return BayesianNetwork._from_cpds("augmented naive Bayes", [first, *cpds.values()])
+
+
+class TANClassifier(_Augmented):
+    """Tree-augmented naive Bayes, in scikit-learn's conventions: the columns are a tree within each class.
+
+    Each column has the class and one other column as parents: those that tell most of each other given the
+    class (Friedman, Geiger & Goldszmidt 1997). Missing cells are summed out when it is asked, and left out of
+    the counts of their families when it learns. `to_network()` is the same as a Bayesian network.
+
+    Args:
+        states: {column: its states, or pgm.Bins}, of columns whose states the data should not decide.
+        continuous: columns that hold numbers although they could be states, as floats that are all whole.
+        bins: how numbers are cut into states: "mdlp" (where classes change), "quantile", "width" or "k-means"
+            (four states each), or how many quantiles.
+        prior: a number, added to each count (Laplace's rule with 1, none with 0); "bdeu", "laplace", "k2", an
+            object of pgm.priors, or {column: one of these}, `...` for the rest.
+        class_prior: P(class): "uniform", a dict, or a list in the order of `classes_`; left out: the shares
+            of the rows.
+        unknown: a value that no row of `fit` had: "raise", or "missing" takes it as a gap.
+
+    After `fit` there are `classes_`, `class_prior_`, `n_features_in_` and, of a data frame,
+    `feature_names_in_`.
+
+    >>> import pgm
+    >>> rows = {"a": [0, 0, 1, 1] * 4, "b": [0, 1, 0, 1] * 4, "odd": [False, True, True, False] * 4}
+    >>> told = TANClassifier().fit(rows, "odd")  # naive Bayes could not tell
+    >>> told.predict({"a": [0, 1], "b": [1, 1]}).tolist()
+    [True, False]
+    """
+
+    def __init__(
+        self,
+        *,
+        states: Any = None,
+        continuous: Any = (),
+        bins: Any = "mdlp",
+        prior: Any = 1.0,
+        class_prior: Any = None,
+        unknown: str = "raise",
+    ) -> None:
+        self.states, self.continuous, self.bins = states, continuous, bins
+        self.prior, self.class_prior, self.unknown = prior, class_prior, unknown
+
+    def _parents(self, data: Training, counts: Counts) -> list[tuple[int, ...]]:
+        n = len(data.variables)
+        return tree(pair_tables(counts, n, data.clock), n)
+
+
+class KDependenceClassifier(_Augmented):
+    """Naive Bayes in which each column depends on up to k others; in scikit-learn's conventions.
+
+    The columns come in the order of what they tell of the class; each has as parents the class and those k of
+    the columns before it that tell most of it given the class (Sahami 1996). With k = 0 it is naive Bayes.
+
+    Args:
+        k: how many parents a column has besides the class.
+        states: {column: its states, or pgm.Bins}, of columns whose states the data should not decide.
+        continuous: columns that hold numbers although they could be states, as floats that are all whole.
+        bins: how numbers are cut into states: "mdlp" (where classes change), "quantile", "width" or "k-means"
+            (four states each), or how many quantiles.
+        prior: a number, added to each count (Laplace's rule with 1, none with 0); "bdeu", "laplace", "k2", an
+            object of pgm.priors, or {column: one of these}, `...` for the rest.
+        class_prior: P(class): "uniform", a dict, or a list in the order of `classes_`; left out: the shares
+            of the rows.
+        unknown: a value that no row of `fit` had: "raise", or "missing" takes it as a gap.
+
+    After `fit` there are `classes_`, `class_prior_`, `n_features_in_` and, of a data frame,
+    `feature_names_in_`.
+
+    >>> import pgm
+    >>> rows = {"a": [0, 0, 1, 1] * 4, "b": [0, 1, 0, 1] * 4, "odd": [False, True, True, False] * 4}
+    >>> KDependenceClassifier(k=1).fit(rows, "odd").network.edges
+    (('odd', 'a'), ('odd', 'b'), ('a', 'b'))
+    """
+
+    def __init__(
+        self,
+        k: int = 2,
+        *,
+        states: Any = None,
+        continuous: Any = (),
+        bins: Any = "mdlp",
+        prior: Any = 1.0,
+        class_prior: Any = None,
+        unknown: str = "raise",
+    ) -> None:
+        self.k, self.states, self.continuous, self.bins = k, states, continuous, bins
+        self.prior, self.class_prior, self.unknown = prior, class_prior, unknown
+
+    def _parents(self, data: Training, counts: Counts) -> list[tuple[int, ...]]:
+        if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 0:
+            raise InvalidArgument(f"k= is a whole number of at least 0, not {shown(self.k)}.")
+        n = len(data.variables)
+        singles = counts.tables([[0, i + 1] for i in range(n)], data.clock)
+        return most_telling(pair_tables(counts, n, data.clock), singles, int(self.k))

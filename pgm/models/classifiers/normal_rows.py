@@ -1,0 +1,188 @@
+"""Classes of normal rows: their covariances by form, from rows with gaps too, and as chains of lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pgm.cpds import LinearGaussian
+from pgm.distributions import Gaussian
+from pgm.distributions.gaussian_statistics import GaussianStatistics, gathered, patterns, restricted
+from pgm.distributions.priors import Student
+from pgm.errors import InvalidArgument, listed, shown
+from pgm.learning import Collapsed, Step, climb
+from pgm.models import BayesianNetwork
+from pgm.results.fit_report import FitReport
+
+from .training import Training
+
+FORMS = ("full", "diagonal", "spherical")
+_SINGULAR = 1e-9  # the least eigenvalue of correlations
+
+
+class Singular(Collapsed):
+    """A covariance without a density."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f'{why} Leave columns out, share a covariance (shared=True), take form="diagonal", or raise '
+            "var_smoothing=."
+        )
+        self.why = why
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.why,)
+
+
+class Normals(NamedTuple):
+    """A mean and a covariance for each class."""
+
+    means: np.ndarray  # (classes, columns)
+    covariances: np.ndarray  # (classes, columns, columns)
+
+
+def covariances(statistics: GaussianStatistics, form: str, shared: bool) -> np.ndarray:
+    """The most likely covariances of this form, one for all classes or one for each.
+
+    >>> two = GaussianStatistics(np.ones(2), np.zeros((2, 1)), np.array([[[1.0]], [[3.0]]]))
+    >>> covariances(two, "full", True).ravel().tolist(), covariances(two, "full", False).ravel().tolist()
+    ([2.0, 2.0], [1.0, 3.0])
+    """
+    if not shared:
+        return restricted(statistics.scatter, statistics.weight, form)
+    one = restricted(statistics.scatter.sum(axis=0)[None], statistics.weight.sum()[None], form)
+    return np.repeat(one, len(statistics.weight), axis=0)
+
+
+def learned(
+    rows: np.ndarray, data: Training, form: str, shared: bool, smoothing: float
+) -> tuple[Normals, FitReport | None]:
+    """The most likely normals of each class; of rows with gaps by EM, whose report comes with them.
+
+    Args:
+        rows: numbers, NaN where missing.
+        data: whose they are, and what they weigh.
+        form: of the covariances.
+        shared: whether all classes have one.
+        smoothing: this part of the variance of a column is added to its variances.
+    """
+    k = data.target.card
+    shares = np.zeros((len(rows), k))
+    shares[np.arange(len(rows)), data.labels] = data.weights
+    names = list(data.variables)
+    floor = np.diag(smoothing * variances(rows, data.weights))
+    alone = form != "full"
+
+    def of_class(c: int) -> str:
+        return f"the class {shown(data.target.states[c])}"
+
+    def made(found: GaussianStatistics) -> Normals:
+        return Normals(found.mean, covariances(found, form, shared) + floor)
+
+    if not np.isnan(rows).any():
+        found = gathered(rows, shares, None, None, alone)
+        _refuse_empty(found.weight, data)
+        normals = made(found)
+        check(normals, names, of_class)
+        return normals, None
+
+    def expect(now: Normals) -> Step[GaussianStatistics]:
+        logs = Gaussian(now.means, covariance=now.covariances).log_rows(rows)
+        log = float((logs * shares).sum())
+        return Step(log, log, gathered(rows, shares, now.means, now.covariances))
+
+    def maximise(_: Normals, found: GaussianStatistics, iteration: int) -> Normals:
+        normals = made(found)
+        check(normals, names, of_class)
+        return normals
+
+    best, reports, _ = climb(
+        [lambda: _first(rows, shares, data)], expect, maximise, max_iter=1000, tol=1e-10, clock=data.clock
+    )
+    return best, reports[0]
+
+
+def variances(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Of each column, whatever the class."""
+    there = ~np.isnan(rows)
+    part = np.where(there, weights[:, None], 0.0)
+    part /= part.sum(axis=0)
+    mean = (part * np.where(there, rows, 0.0)).sum(axis=0)
+    return np.asarray((part * np.where(there, rows - mean, 0.0) ** 2).sum(axis=0))
+
+
+def _refuse_empty(weight: np.ndarray, data: Training) -> None:
+    if not (weight > 0.0).all():
+        state = data.target.states[int((weight <= 0.0).argmax())]
+        raise InvalidArgument(f"No row of the class {shown(state)} has a number: nothing says where it lies.")
+
+
+def _first(rows: np.ndarray, shares: np.ndarray, data: Training) -> Normals:
+    """Means and variances of what is there, column by column."""
+    there = ~np.isnan(rows)
+    total = there.T.astype(float) @ shares  # (columns, classes)
+    if (total <= 0.0).any():
+        j, c = np.argwhere(total <= 0.0)[0].tolist()
+        raise InvalidArgument(
+            f"The column {shown(list(data.variables)[j])} has no number in any row of the class "
+            f"{shown(data.target.states[c])}: nothing says where it lies there."
+        )
+    filled = np.where(there, rows, 0.0)
+    means = (filled.T @ shares / total).T
+    squares = (filled**2).T @ shares / total
+    spread = np.maximum(squares.T - means**2, 0.0) + variances(rows, data.weights) * 1e-3
+    return Normals(means, spread[:, :, None] * np.eye(rows.shape[1]))
+
+
+def check(normals: Normals, names: list[str], what: Callable[[int], str]) -> None:
+    """Refuse covariances that have no density."""
+    for c, covariance in enumerate(normals.covariances):
+        own = np.diag(covariance)
+        if (own <= 0.0).any():
+            flat = [name for name, v in zip(names, own.tolist(), strict=True) if v <= 0.0]
+            raise Singular(f"{listed(flat)}: one value only in {what(c)}, which leaves no variance.")
+        scale = np.sqrt(own)
+        if np.linalg.eigvalsh(covariance / np.outer(scale, scale))[0] < _SINGULAR:
+            raise Singular(
+                f"The covariance of {what(c)} is singular: some of its {len(names)} columns follow "
+                "from "
+                "others, or there are too few rows."
+            )
+
+
+def log_students(rows: np.ndarray, students: list[Student]) -> np.ndarray:
+    """Log density of each row, a column for each class, of the entries that are not NaN."""
+    found = np.zeros((len(rows), len(students)))
+    for at, seen in patterns(rows):
+        for c, one in enumerate(students if seen.size else []):
+            mean, scale = np.atleast_1d(one.mean)[seen], np.atleast_2d(one.scale)[np.ix_(seen, seen)]
+            found[at, c] = np.reshape(Student(one.df, mean, scale).log_density(rows[at][:, seen]), -1)
+    return found
+
+
+def add_chain(
+    net: BayesianNetwork, names: list[str], parents: list[str], normals: Normals, keys: Sequence[Any]
+) -> None:
+    """Add columns to a network, each a line in those before it.
+
+    Args:
+        net: which has the parents.
+        names: of the columns.
+        parents: what selects a normal.
+        normals: one for each row of the parents.
+        keys: those rows.
+    """
+    chained = bool((normals.covariances != normals.covariances * np.eye(len(names))).any())
+    for j, name in enumerate(names):
+        before = names[:j] if chained else []
+        rows = {}
+        for key, mean, cov in zip(keys, normals.means, normals.covariances, strict=True):
+            slope = np.linalg.solve(cov[:j, :j], cov[:j, j]) if before else np.zeros(0)
+            rows[key] = LinearGaussian(
+                dict(zip(before, slope.tolist(), strict=True)),
+                bias=float(mean[j] - slope @ mean[: len(slope)]),
+                sd=float(np.sqrt(cov[j, j] - slope @ cov[: len(slope), j])),
+            )
+        net.add(name, rows, parents=[*parents, *before])
