@@ -101,6 +101,7 @@ if TYPE_CHECKING:
     from pgm.models.classifiers.naive_bayes import NaiveBayes
     from pgm.models.classifiers.network_classifier import NetworkClassifier
     from pgm.models.decision import ExponentialUtility, InfluenceDiagram, Policy, loss_diagram
+    from pgm.models.distances import distance
     from pgm.models.dynamic import HMM, Banded, LeftToRight, LinearDynamicalSystem, MarkovChain, components
     from pgm.models.dynamic import filters as filters
     from pgm.models.dynamic.dynamic_bayesian_network import DynamicBayesianNetwork
@@ -128,6 +129,7 @@ if TYPE_CHECKING:
     )
     from pgm.models.learned import LearnedStructure, learn_structure
     from pgm.models.mixtures import Mixture
+    from pgm.models.random_networks import random_network, random_question
     from pgm.models.structure_data import arc_strength, structure_score
 
 __version__ = "0.1.0"
@@ -241,6 +243,7 @@ __all__ = [
     "components",
     "config",
     "discretize",
+    "distance",
     "engines",
     "filters",
     "grammar_of",
@@ -253,6 +256,8 @@ __all__ = [
     "loss_diagram",
     "part_of",
     "priors",
+    "random_network",
+    "random_question",
     "read",
     "read_evidence",
     "read_result",
@@ -300,6 +305,9 @@ _LAZY = {
     "NetworkClassifier": "pgm.models.classifiers.network_classifier",
     "NaiveBayes": "pgm.models.classifiers.naive_bayes",
     "CausalGraph": "pgm.models.causal.graph",
+    "distance": "pgm.models.distances",
+    "random_network": "pgm.models.random_networks",
+    "random_question": "pgm.models.random_networks",
     "discretize": "pgm.learning.discretization",
     "DynamicBayesianNetwork": "pgm.models.dynamic.dynamic_bayesian_network",
     "ExponentialUtility": "pgm.models.decision",

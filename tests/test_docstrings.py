@@ -43,6 +43,7 @@ from pgm.models.decision.sensitivity_map import SensitivityMap
 from pgm.models.decision.solving import DecisionPlan
 from pgm.models.decision.strategy import Branch, Strategy
 from pgm.models.decision.utilities import Utility
+from pgm.models.distances import Distance
 from pgm.models.dynamic.hmm_posterior import HMMPosterior, ParameterDraws
 from pgm.models.dynamic.hmm_selection import StateSelection
 from pgm.models.dynamic.hmm_stream import HMMStream
@@ -76,7 +77,7 @@ RECEIVED = [
     TableBelief,
     *(AnswerExplanation, Finding, InformationGains, ShapleyValues),
     *(AnswerSensitivity, Curve, Tuning, Change, OwnNumbers),
-    *(AdjustmentSets, Identified, CausalEffect, Counterfactual),
+    *(AdjustmentSets, Identified, CausalEffect, Counterfactual, Distance),
     Decisions,
     ClusterQuality,
     *(results.SampledSeries, LinearStream, HMMStream),
