@@ -23,8 +23,11 @@ from pgm.inference.engines.plan import Plan
 from pgm.inference.insight.curve import Curve
 from pgm.inference.insight.explanation import AnswerExplanation, Finding
 from pgm.inference.insight.informing import InformationGains
+from pgm.inference.insight.other_findings import RelevantExplanation, RelevantExplanations, Turn
+from pgm.inference.insight.questioning import Diagnosis, NextQuestion, Step
 from pgm.inference.insight.sensitivity import AnswerSensitivity
 from pgm.inference.insight.shapley import ShapleyValues
+from pgm.inference.insight.surprise import OddCell, Surprises
 from pgm.inference.insight.tuning import Change, Tuning
 from pgm.io.bundled import BundledNetworks
 from pgm.models.beliefs import TableBelief
@@ -76,6 +79,7 @@ RECEIVED = [
     *(results.Filtered, results.Smoothed, results.Forecast, results.GaussianPath),
     TableBelief,
     *(AnswerExplanation, Finding, InformationGains, ShapleyValues),
+    *(RelevantExplanation, RelevantExplanations, Turn, Diagnosis, NextQuestion, Step, OddCell, Surprises),
     *(AnswerSensitivity, Curve, Tuning, Change, OwnNumbers),
     *(AdjustmentSets, Identified, CausalEffect, Counterfactual, Distance),
     Decisions,

@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pgm.cpds import CPD, CPDStore
+from pgm.errors import InvalidArgument
 from pgm.inference.asking.questions import Given, Questions
 from pgm.variables import State
 
 if TYPE_CHECKING:
     from pgm.inference.insight.explanation import AnswerExplanation
     from pgm.inference.insight.informing import InformationGains
+    from pgm.inference.insight.other_findings import RelevantExplanations, Turn
+    from pgm.inference.insight.questioning import Diagnosis, NextQuestion
     from pgm.inference.insight.sensitivity import AnswerSensitivity
-    from pgm.inference.insight.shapley import ShapleyValues
+    from pgm.inference.insight.surprise import Surprises
     from pgm.inference.insight.tuning import Tuning
 
 
@@ -140,24 +143,28 @@ class Understanding(Questions):
         target: str,
         given: Given = None,
         *,
+        frame: Any = None,
         state: State | None = None,
         orders: int | None = None,
         seed: int | np.random.Generator | None = None,
-    ) -> ShapleyValues:
+    ) -> Any:
         """Return what each finding contributes to P(target = state | given), averaged over all orders.
 
         Exact for up to 20 findings, over all sets of them in one batch. Beyond, or with `orders`, orders are
-        drawn, each forwards and backwards, with a standard error.
+        drawn, each forwards and backwards, with a standard error. Of a frame it is done for every row: the
+        answer is a frame of the same kind, a column for each that is a finding; missing cells contribute 0.
 
         Args:
             target: as for `explain`.
             given: as for `explain`.
-            state: as for `explain`.
+            frame: rows of findings instead, at most 20 columns; the target's column is not read.
+            state: as for `explain`; of a frame it has to be named unless the states are False and True.
             orders: how many orders to draw; left out: all sets of up to 20 findings, 1,000 orders of more.
             seed: a whole number, or a numpy Generator.
 
         Raises:
-            InvalidArgument: the target is continuous, or orders is no whole number of at least 2.
+            InvalidArgument: the target is continuous, orders is no whole number of at least 2, or both given
+                and a frame are passed.
             InvalidEvidence, UnknownVariable, UnknownState, ImpossibleEvidence, TooLarge, OutOfTime: as for
                 `explain`.
 
@@ -166,10 +173,16 @@ class Understanding(Questions):
         >>> values = net.shapley("lung", {"xray": "yes", "smoke": "yes"}, state="yes")
         >>> round(values["xray"], 6), round(sum(values.values()), 6)
         (0.489851, 0.590991)
+        >>> net.shapley("lung", frame={"xray": ["yes"], "smoke": ["yes"]}, state="yes")["xray"].round(6)
+        array([0.489851])
         """
-        from pgm.inference.insight.shapley import shapley
+        from pgm.inference.insight.shapley import shapley, shapley_of_rows
 
-        return shapley(self, target, given, state, orders, seed)
+        if frame is None:
+            return shapley(self, target, given, state, orders, seed)
+        if given is not None or orders is not None or seed is not None:
+            raise InvalidArgument("frame= has the findings: given=, orders= and seed= are for one case.")
+        return shapley_of_rows(self, target, frame, state)
 
     def informative(
         self,
@@ -208,3 +221,177 @@ class Understanding(Questions):
         from pgm.inference.insight.informing import informative
 
         return informative(self, target, given, state, over, costs, k)
+
+    def surprise(
+        self, frame: Any, *, rate: float | None = None, seed: int | np.random.Generator | None = None
+    ) -> Surprises:
+        """Return how improbable each row of a frame is, and each cell given the rest of its row, in nats.
+
+        Odd rows come first; of a row the cells say which value does not fit the others. Missing cells are
+        summed out. An impossible row is infinitely surprising, and so are the cells that make it so.
+
+        Args:
+            frame: as for `log_likelihood`.
+            rate: a share of false alarms: `row_limit` and `cell_limit` are what this share of rows that the
+                network itself draws exceeds, complete in the frame's columns.
+            seed: of these rows: a whole number, or a numpy Generator.
+
+        Raises:
+            InvalidArgument: a rate that is not between 0 and 1.
+            UnknownState, InvalidFrame, TooLarge, OutOfTime: as for `log_likelihood`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> found = net.surprise({"smoke": ["yes", "no"], "lung": ["no", "yes"], "xray": ["no", "no"]})
+        >>> found.rows.round(6).tolist(), found.oddest[0].name, found.oddest[0].row
+        ([0.860034, 9.21034], 'lung', 1)
+        """
+        from pgm.inference.insight.surprise import surprise
+
+        return surprise(self, frame, rate, seed)
+
+    def next_question(
+        self,
+        target: str,
+        given: Given = None,
+        *,
+        over: str | Iterable[str] | None = None,
+        costs: Mapping[Any, float] | None = None,
+        sure: float = 0.95,
+        least: float = 0.0,
+    ) -> NextQuestion:
+        """Return the variable that tells most about the target now, or that it is time to stop, and why.
+
+        Args:
+            target: a variable with states, not observed.
+            given: what is known, as for `query`, without pgm.Soft.
+            over: the variables that may be asked for; left out: all with states that are not observed.
+            costs: {name, or (name, ...) seen together: number}; then most information for its cost.
+            sure: stop where a state of the target is as probable as this.
+            least: stop where the best tells no more than so many nats (for each unit of cost).
+
+        Raises:
+            InvalidEvidence: the target is given.
+            InvalidArgument: the target is continuous, over= names what is known, or a number is out of range.
+            UnknownVariable, UnknownState, ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> asia = pgm.load_network("asia")
+        >>> print(asia.next_question("lung", {"dysp": "yes"}, over=["xray", "smoke"]))
+        ask xray: it is expected to tell 0.2092 nats
+        """
+        from pgm.inference.insight.questioning import next_question
+
+        return next_question(self, target, given, over, costs, sure, least)
+
+    def diagnosis(
+        self,
+        target: str,
+        given: Given = None,
+        *,
+        over: str | Iterable[str] | None = None,
+        costs: Mapping[Any, float] | None = None,
+        sure: float = 0.95,
+        least: float = 0.0,
+        depth: int = 5,
+    ) -> Diagnosis:
+        """Return a diagnosis as a tree: after every answer the question that tells most, until it stops.
+
+        Its `right` is how probably the conclusion is true, `questions` how many are asked on average, and
+        `follow(frame)` runs it over cases.
+
+        Args:
+            target: as for `next_question`.
+            given: as for `next_question`.
+            over: as for `next_question`.
+            costs: as for `next_question`; those of a group count with what was asked before.
+            sure: as for `next_question`.
+            least: as for `next_question`.
+            depth: the most questions in a row.
+
+        Raises:
+            InvalidArgument: as for `next_question`; or the tree has more than 20,000 nodes.
+            InvalidEvidence, UnknownVariable, UnknownState, ImpossibleEvidence, TooLarge, OutOfTime: as for
+                `next_question`.
+
+        >>> import pgm
+        >>> tree = pgm.load_network("asia").diagnosis("lung", {"dysp": "yes"}, over=["xray", "smoke"])
+        >>> tree.root.question, round(tree.right, 6)
+        ('xray', 0.954219)
+        """
+        from pgm.inference.insight.questioning import diagnosis
+
+        return diagnosis(self, target, given, over, costs, sure, least, depth)
+
+    def relevant_explanation(
+        self, given: Given, *, over: str | Iterable[str], most: int = 3
+    ) -> RelevantExplanations:
+        """Return which states of some variables explain the findings, the largest Bayes factor first.
+
+        The most probable explanation speaks of every variable; this one only of those that matter (Yuan,
+        Lim & Lu 2011): the generalised Bayes factor of states x is P(given | x) over P(given | not x).
+
+        Args:
+            given: the findings, as for `query`.
+            over: the variables that may explain.
+            most: how many of them at most; over 3 of them, or 20,000 sets, the search is greedy and says so.
+
+        Raises:
+            InvalidArgument: nothing is given, over= names what is given, or most= is no whole number.
+            UnknownVariable, UnknownState, ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> asia = pgm.load_network("asia")
+        >>> found = asia.relevant_explanation({"xray": "yes"}, over=["lung", "tub", "smoke"])
+        >>> dict(found[0].states), round(found[0].factor, 4)
+        ({'lung': 'yes'}, 16.4231)
+        """
+        from pgm.inference.insight.other_findings import relevant_explanation
+
+        return relevant_explanation(self, given, over, most)
+
+    def contradictions(self, given: Given) -> list[dict[str, object]]:
+        """Return every smallest part of the findings that is impossible; none if they are possible together.
+
+        Args:
+            given: the findings, as for `query`, without pgm.Soft.
+
+        Raises:
+            InvalidArgument: there are too many sets to try: more than 20,000 of one size.
+            UnknownVariable, UnknownState, TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> net.contradictions({"tub": "yes", "either": "no", "lung": "yes", "smoke": "no"})
+        [{'tub': 'yes', 'either': 'no'}, {'either': 'no', 'lung': 'yes'}]
+        """
+        from pgm.inference.insight.other_findings import contradictions
+
+        return contradictions(self, given)
+
+    def turning(self, target: str, given: Given, *, to: State | None = None, most: int = 3) -> list[Turn]:
+        """Return the smallest changes of the findings that make another state of the target most probable.
+
+        All changes of as few findings as possible, that with the most probable new state first; none if no
+        change of up to `most` findings does it.
+
+        Args:
+            target: a variable with states, not observed.
+            given: the findings, all of them states.
+            to: the state that shall become the most probable; left out: any other.
+            most: how many findings may change.
+
+        Raises:
+            InvalidEvidence: the target is given.
+            InvalidArgument: a finding is no state, `to` is most probable already, or there are more than
+                20,000 ways to change so many.
+            UnknownVariable, UnknownState, ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> net.turning("lung", {"xray": "yes", "smoke": "yes"})[0].changes
+        {'xray': 'no'}
+        """
+        from pgm.inference.insight.other_findings import turning
+
+        return turning(self, target, given, to, most)

@@ -13,7 +13,8 @@ from .causal import adjustment, causal_effect, causal_graph, twin_network
 from .classes import decision_regions, expected_losses
 from .decision_trees import strategy
 from .decisions import influence_diagram, risk, rule
-from .explanations import contributions, explaining_paths, information_map, waterfall
+from .diagnoses import diagnosis
+from .explanations import contributions, explaining_paths, information_map, odd_cells, waterfall
 from .groups import clusters, silhouettes
 from .many_sequences import several
 from .mixtures import mixture
@@ -36,6 +37,7 @@ __all__ = [
     "contributions",
     "decision_regions",
     "densities",
+    "diagnosis",
     "distribution",
     "expected_losses",
     "explaining_paths",
@@ -49,6 +51,7 @@ __all__ = [
     "max_marginals",
     "mixture",
     "network",
+    "odd_cells",
     "plan",
     "ranked",
     "ranked_assignments",

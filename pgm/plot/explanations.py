@@ -16,6 +16,7 @@ from pgm.errors import InvalidArgument
 from pgm.graphs.layout import Link
 from pgm.inference.insight.explanation import AnswerExplanation
 from pgm.inference.insight.informing import InformationGains
+from pgm.inference.insight.surprise import Surprises
 from pgm.models import BayesianNetwork
 from pgm.results.base import condition
 
@@ -150,6 +151,42 @@ def contributions(
         ax.locator_params(axis="x", nbins=5)
         tidy(ax)
         paper.entitle(ax, head)
+        return ax
+
+
+def odd_cells(
+    found: Surprises,
+    count: int = 20,
+    ax: Axes | None = None,
+    *,
+    figsize: Size | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw the cells of the most improbable rows, the darker the less they fit the rest of their row."""
+    rows = found.ranked[: max(count, 1)]
+    names = list(found.cells)
+    values = np.array([found.cells[name][rows] for name in names]).T.reshape(rows.size, len(names))
+    finite = values[np.isfinite(values)]
+    top = max(float(finite.max(initial=0.0)), 1e-9)
+    shown = np.where(np.isinf(values), 1.15 * top, values)
+    room = max((text_width(name, 9) for name in names), default=0.0) / 72
+    with Paper(ax, figsize, title) as paper:
+        ax = paper.axes(2.2 + 0.34 * len(names), 1.1 + 0.24 * rows.size + room)
+        image = ax.imshow(
+            np.ma.masked_invalid(shown), cmap="Blues", vmin=0.0, vmax=1.15 * top, aspect="auto",
+            interpolation="nearest",
+        )  # fmt: skip
+        ax.set_facecolor("#e4e4e4")  # what was not observed
+        ax.set_xticks(range(len(names)), [plain(shortened(n)) for n in names], rotation=90, fontsize=9)
+        ax.set_yticks(range(rows.size), [str(row) for row in rows.tolist()], fontsize=9)
+        ax.set_ylabel("row, the most improbable first", fontsize=9)
+        ax.grid(visible=False)
+        ax.tick_params(length=0)
+        figure = ax.get_figure()
+        if figure is not None:
+            bar = figure.colorbar(image, ax=ax, shrink=0.8)
+            bar.set_label("surprise, nats", fontsize=9)
+        paper.entitle(ax, "which cells do not fit the rest of their row")
         return ax
 
 

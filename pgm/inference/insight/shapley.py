@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pgm.errors import InvalidArgument, shown
-from pgm.inference.insight.aims import Aim, Given, aim
-from pgm.inference.insight.subsets import Parts
+from pgm.errors import InvalidArgument, listed, shown
+from pgm.evidence import observe
+from pgm.frames import Alike, among, columns
+from pgm.inference.asking.failures import impossible_row
+from pgm.inference.insight.aims import Aim, Given, aim, target_of
+from pgm.inference.insight.subsets import Parts, rows_of
 from pgm.printing import ROWS, Tabular, number
 from pgm.randomness import generator
 from pgm.results.base import Result, condition, pandas, put
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_EXACT = 20  # findings, of which every set is asked for
+_AT_ONCE = 1 << 18  # rows of all sets
 _ORDERS = 1_000  # pairs of orders that are drawn beyond
 
 
@@ -150,6 +154,47 @@ def shapley(
     before = float(parts.answers(np.zeros((1, n), dtype=bool))[0][0, asked.code])
     found = dict(zip(names, means.tolist(), strict=True))
     return ShapleyValues(asked, before, found, dict(zip(names, sds.tolist(), strict=True)), report)
+
+
+def shapley_of_rows(model: Any, target: object, frame: Any, state: State | None) -> Any:
+    """See `BayesianNetwork.shapley`, of every row of a frame."""
+    clock = start_clock()
+    variable, _ = target_of(model, target, None)
+    if state is None and variable.states != (False, True):
+        raise InvalidArgument(
+            f"Which state of {variable.name!r} do the rows contribute to? Name one of "
+            f"{listed(variable.states)} as state=."
+        )
+    code = 1 if state is None else variable.code(state)
+    compiled = model._compile_in(clock)
+    if compiled.gaussians is not None:
+        raise InvalidArgument("frame= is for discrete networks: ask row by row, with given=.")
+    wanted = among(frame, compiled.by_name, compiled.position, frozenset([variable.name]))
+    data = columns(frame, wanted, bad="raise", check=clock.check)
+    names, n = list(data.codes), len(data.codes)
+    if n > MOST_EXACT:
+        raise InvalidArgument(
+            f"The frame has {n} columns of findings, and all sets of at most {MOST_EXACT} are asked for: "
+            "leave some out, or ask row by row with orders=."
+        )
+    codes = np.array(list(data.codes.values()), dtype=np.int32).reshape(n, data.n_rows).T
+    different, back = np.unique(codes, axis=0, return_inverse=True)
+    sets = every_set(n)
+    values = np.empty((n, len(different)))
+    chunk = max(1, _AT_ONCE >> n)
+    for begin in range(0, len(different), chunk):
+        some = different[begin : begin + chunk]
+        rows = np.where(sets[:, np.newaxis, :], some, -1).reshape(-1, n).astype(np.int32)
+        worth = rows_of(compiled, names, rows, (variable.name,), clock)[0][:, code]
+        values[:, begin : begin + chunk] = of_every_set(worth.reshape(len(sets), len(some)), n)
+    bad = np.flatnonzero(np.isnan(values).any(axis=0))
+    if bad.size:
+        row = int(np.flatnonzero(back.ravel() == bad[0])[0])
+        given = {m: wanted[m].states[c] for m, c in zip(names, codes[row].tolist(), strict=True) if c >= 0}
+        raise impossible_row(str(row), compiled, observe(compiled.by_name, given), clock)
+    return Alike(frame, compiled.by_name).columns(
+        {name: values[i, back.ravel()] for i, name in enumerate(names)}
+    )
 
 
 def every_set(n: int) -> np.ndarray:
