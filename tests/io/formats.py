@@ -199,6 +199,7 @@ def models() -> Iterator[Any]:
     yield diagram.copy()
     diagram.add_utility("sum", {"u 1": 2.0, "u2": -1.0}, parents=["u 1", "u2"])
     yield diagram
+    yield diagram.solve()
     markov = pgm.MarkovNetwork()
     markov.add_variable("a", ["x", "y"])
     markov.add_variable("b", [0, 1, 2])

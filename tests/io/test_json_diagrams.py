@@ -92,7 +92,7 @@ def test_functions_have_no_form() -> None:
         written(d)
 
 
-@pytest.mark.parametrize("format", ["bif", "xdsl", "net", "dsc", "xmlbif"])
+@pytest.mark.parametrize("format", ["bif", "uai"])
 def test_other_formats_say_that_json_holds_diagrams(format: str) -> None:
-    with pytest.raises(pgm.InvalidArgument, match="json"):
+    with pytest.raises(pgm.InvalidArgument, match=r"holds Bayesian .*not InfluenceDiagram"):
         pgm.write(oil(), io.StringIO(), format=format)

@@ -6,7 +6,7 @@
 "factors", a Markov chain "markov-chain", a hidden Markov model "hmm", a linear dynamical system
 "linear-dynamical-system", several that take turns "switching-linear-dynamical-system"; in version 2
 (docs/schema/pgm-2.json) a dynamic network "dynamic-network", an influence diagram "influence-diagram", a
-mixture "mixture" and a causal graph "causal-graph".
+policy "policy", a mixture "mixture" and a causal graph "causal-graph".
 "about" says where a file comes from; it is for people, and not part of the model.
 """
 
@@ -27,7 +27,7 @@ from .parts import parse
 
 if TYPE_CHECKING:
     from pgm.models.causal.graph import CausalGraph
-    from pgm.models.decision import InfluenceDiagram
+    from pgm.models.decision import InfluenceDiagram, Policy
     from pgm.models.dynamic import HMM, LinearDynamicalSystem, MarkovChain, SwitchingLinearDynamicalSystem
     from pgm.models.dynamic.dynamic_bayesian_network import DynamicBayesianNetwork
     from pgm.models.dynamic.hidden import HiddenChain
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         | LinearDynamicalSystem
         | DynamicBayesianNetwork
         | InfluenceDiagram
+        | Policy
         | Mixture
         | CausalGraph
     )
@@ -88,6 +89,7 @@ FORMS = {
     "influence-diagram": Form(
         "pgm.models.decision.influence_diagram.InfluenceDiagram", "diagrams", version=2, expands=True
     ),
+    "policy": Form("pgm.models.decision.policy.Policy", "policies", version=2, expands=True),
     "causal-graph": Form("pgm.models.causal.graph.CausalGraph", "causal_graphs", version=2),
 }
 _FUNCTIONS = f"{_DYNAMIC}.nonlinear_dynamical_system.NonlinearDynamicalSystem"  # which no file holds

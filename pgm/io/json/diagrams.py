@@ -66,7 +66,11 @@ def read(part: Part) -> InfluenceDiagram:
     for key in ("name", "about"):
         if key in whole:
             part.at(key).text("a text")
-    body = part.at(DIAGRAM)
+    return read_body(part.at(DIAGRAM), whole.get("name", ""))
+
+
+def read_body(body: Part, name: str) -> InfluenceDiagram:
+    """Return the diagram of a part of a file, which has its name elsewhere."""
     found = body.members("an influence diagram", ["nodes", "decisions", "utilities"], ["combine", "memory"])
     combine = found.get("combine", "sum")
     if combine not in ("sum", "product"):
@@ -74,7 +78,7 @@ def read(part: Part) -> InfluenceDiagram:
     memory = found.get("memory", "full")
     if memory not in ("full", "limited"):
         body.fail('expected "full" or "limited"', "memory")
-    diagram = InfluenceDiagram(whole.get("name", ""), memory, combine=combine)
+    diagram = InfluenceDiagram(name, memory, combine=combine)
     nodes = [body.at("nodes", i) for i in range(len(body.at("nodes").elements("a list of nodes")))]
     variables: dict[str, Variable] = {}
     for node in nodes:
@@ -107,7 +111,7 @@ def read(part: Part) -> InfluenceDiagram:
         diagram._decisions = {name: own[name] for name in order}
         diagram._check_order(diagram._decisions)
     except InvalidStructure as error:  # a cycle
-        raise FileFormatError(str(error), part.source.name) from None
+        raise FileFormatError(str(error), body.source.name) from None
     listed = body.at("utilities")
     for i in range(len(listed.elements("a list of utilities"))):
         _utility(listed.at(i), diagram)
