@@ -25,6 +25,7 @@ else:
 
 _FIRST = 20_000  # rows that are looked at; a frame of no more is simply read
 _GROUPS = 1 << 20  # configurations that one group-by may have
+_SMALL = 1 << 14  # that it has in little more time than two
 _CHUNK = 1 << 17  # rows
 
 
@@ -115,15 +116,16 @@ def _of_engine(
         return Held(first.to_native(), weights)
     schema = table.collect_schema()
     if not any(schema[name].is_float() for name in names):
-        sizes = {name: first[name].n_unique() + 1 for name in names}
-        if math.prod(sizes.values()) <= _GROUPS:
-            groups = _grouped(table, names, named)
-            if groups is not None:
-                return Held(groups[0].frame, groups[0].weights, groups[1])
-        elif families:
+        sizes = {name: first[name].n_unique() for name in names}
+        several = math.prod(sizes.values())
+        if several > _SMALL and families and not any(first[name].null_count() for name in names):
             found = _by_family(table, families, sizes, named, check)
             if found is not None:
                 return found
+        if several <= _GROUPS:
+            groups = _grouped(table, names, named)
+            if groups is not None:
+                return Held(groups[0].frame, groups[0].weights, groups[1])
     return Held(in_chunks(_chunks(table), every, check), weights)
 
 
@@ -176,7 +178,7 @@ def _by_family(
     found: list[Groups] = []
     n_rows = 0
     seen: dict[str, list[Any]] = {}
-    for names in batches(families, sizes, _GROUPS):
+    for names in batches(families, sizes, _SMALL):
         check()
         groups = _grouped(table, names, named)
         if groups is None:
