@@ -423,7 +423,16 @@ def _read(given: argparse.Namespace, *, as_it_is: bool = False) -> Any:
         )
     if isinstance(model, CausalGraph) and not as_it_is:
         raise InvalidArgument(f"{given.file} holds a causal graph, without numbers: `pgm identify` asks it.")
+    if not as_it_is and not isinstance(model, BayesianNetwork | MarkovNetwork):
+        raise _no_questions(given, model)
     return model
+
+
+def _no_questions(given: argparse.Namespace, model: Any) -> InvalidArgument:
+    return InvalidArgument(
+        f"{given.file} holds a {type(model).__name__}, of which the shell has no questions: `pgm info` "
+        "prints it, and pgm.read hands it to Python."
+    )
 
 
 def _read_diagram(given: argparse.Namespace) -> InfluenceDiagram:
@@ -513,6 +522,12 @@ def info(given: argparse.Namespace) -> None:
         _json(here) if given.json else _print(_listed(here))
         return
     model = _read(given, as_it_is=True)
+    if not isinstance(
+        model, BayesianNetwork | MarkovNetwork | DynamicBayesianNetwork | InfluenceDiagram | CausalGraph
+    ):
+        kind = {"kind": type(model).__name__, "name": getattr(model, "name", "")}
+        _json(kind) if given.json else _print(f"{_aligned(kind)}\n\n{model!r}")
+        return
     facts = _facts(model)
     if isinstance(model, DynamicBayesianNetwork | InfluenceDiagram | CausalGraph):
         _json(facts) if given.json else _print(_aligned(facts))
@@ -882,6 +897,8 @@ def plan(given: argparse.Namespace) -> None:
         costs = model.plan(evidence(model, given.given))
         _json(costs.to_dict()) if given.json else _print(repr(costs))
         return
+    if not hasattr(model, "plan"):
+        raise _no_questions(given, model)
     known = evidence(model, given.given)
     cost = model.plan(given.targets or None, known, engine=engine(given.engine))
     if given.json:

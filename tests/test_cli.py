@@ -577,3 +577,18 @@ def test_questions_of_networks_are_refused_for_diagrams(
     assert "holds no influence diagram" in capsys.readouterr().err
     assert main(["solve", clinic, "--given", "tset=True"]) == 2
     assert "Did you mean 'test'" in capsys.readouterr().err
+
+
+CHAIN = pgm.HMM([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], pgm.Categorical([[0.9, 0.1], [0.2, 0.8]]))
+
+
+@pytest.mark.parametrize("model", [pgm.priors.Beta(2, 3), CHAIN], ids=["Beta", "HMM"])
+def test_what_the_shell_has_no_questions_of_is_printed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, model: pgm.priors.Beta | pgm.HMM
+) -> None:
+    pgm.write(model, path := str(tmp_path / "model.json"))
+    out = said(capsys, "info", path)
+    assert type(model).__name__ in out
+    assert repr(model) in out
+    for line in (["query", path, "x"], ["map", path], ["plan", path], ["sample", path, "3"]):
+        assert "no questions" in complaint(capsys, *line)

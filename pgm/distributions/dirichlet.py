@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -10,13 +10,13 @@ from pgm.errors import InvalidArgument, shown
 from pgm.randomness import draw_count, generator
 
 from .checks import finite
-from .pseudo_counts import Printed, PseudoCounts, positive, short, tail_of
+from .pseudo_counts import PseudoCounts, positive, short, tail_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class Dirichlet(Printed, PseudoCounts):
+class Dirichlet(PseudoCounts):
     """A distribution over probabilities: density proportional to the product of p_i ** (alpha_i - 1).
 
     As a prior, alpha are rows that nobody saw: the posterior adds the counts of those that were seen.
@@ -34,6 +34,9 @@ class Dirichlet(Printed, PseudoCounts):
     >>> round(Dirichlet([1, 1, 1]).log_evidence([3, 1, 0]), 6)
     -4.094345
     """
+
+    kind = "dirichlet"
+    fields: ClassVar[tuple[str, ...]] = ("alpha",)
 
     def __init__(self, alpha: Any) -> None:
         """Take numbers greater than 0."""
@@ -217,6 +220,9 @@ class Beta(Dirichlet):
     >>> belief, round(float(belief.mean[1]), 6), float(belief.mode[1].round(6))
     (Beta(4, 8), 0.333333, 0.3)
     """
+
+    kind = "beta"
+    fields = ("a", "b")
 
     def __init__(self, a: float, b: float) -> None:
         """Take two numbers greater than 0."""

@@ -1,4 +1,4 @@
-"""Beliefs about normal data: of a mean, of mean and precision, of mean vector and precision matrix.
+"""Beliefs about normal numbers: of a mean, and of mean and precision.
 
 `posterior(data)` may be called with the rows in parts or all at once; the result is the same. What the next
 observation will be is `predictive()`, and how likely all of them were is `log_evidence(data)`, whose
@@ -8,21 +8,21 @@ differences are Bayes factors (DeGroot 1970; Gelman & al. 2013, chapters 2 and 3
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from pgm.errors import InvalidArgument, shown
+from pgm.errors import InvalidArgument
 
 from .checks import finite
 from .gaussian_statistics import GaussianStatistics
-from .pseudo_counts import Conjugate, Printed, positive, short, tail_of
-from .student import Student
+from .pseudo_counts import Conjugate, Prior, positive, tail_of
+from .student import Drawn, Student
 
-_LOG_2PI = math.log(2.0 * math.pi)
+LOG_2PI = math.log(2.0 * math.pi)
 
 
-def _moments(data: Any, dim: int | None) -> tuple[float, np.ndarray, np.ndarray]:
+def moments(data: Any, dim: int | None) -> tuple[float, np.ndarray, np.ndarray]:
     """How many rows, their mean and their scatter about it."""
     if isinstance(data, GaussianStatistics):
         if data.weight.size != 1:
@@ -39,7 +39,7 @@ def _moments(data: Any, dim: int | None) -> tuple[float, np.ndarray, np.ndarray]
     return float(len(rows)), mean, (rows - mean).T @ (rows - mean)
 
 
-class Normal(Printed, Conjugate):
+class Normal(Drawn, Prior, Conjugate):
     """A normal belief about the mean of normal data whose standard deviation is known.
 
     As `prior=` it goes with continuous nodes that have no continuous parents.
@@ -56,6 +56,9 @@ class Normal(Printed, Conjugate):
     >>> round(belief.mean, 6), round(belief.sd, 6), round(belief.predictive().sd, 6)
     (5.700997, 0.309324, 1.531562)
     """
+
+    kind = "normal"
+    fields = ("mean", "sd", "noise")
 
     def __init__(self, mean: float, sd: float, *, noise: float = 1.0) -> None:
         """Take a belief, and the spread of the data."""
@@ -79,7 +82,7 @@ class Normal(Printed, Conjugate):
         >>> Normal(0, sd=1).posterior([1.0]).posterior([3.0]) == Normal(0, sd=1).posterior([1.0, 3.0])
         True
         """
-        n, mean, _ = _moments(data, None)
+        n, mean, _ = moments(data, None)
         precision = 1.0 / self.sd**2 + n / self.noise**2
         centre = (self.mean / self.sd**2 + n * float(mean[0]) / self.noise**2) / precision
         return Normal(centre, precision**-0.5, noise=self.noise)
@@ -123,11 +126,11 @@ class Normal(Printed, Conjugate):
         >>> round(Normal(0, sd=3, noise=4).log_evidence([0.0]), 6)  # that of N(0, 5)
         -2.528376
         """
-        n, mean, scatter = _moments(data, None)
+        n, mean, scatter = moments(data, None)
         after = self.posterior(data)
         squares = float(scatter[0, 0]) / self.noise**2 + n * float(mean[0]) ** 2 / self.noise**2
         squares += self.mean**2 / self.sd**2 - after.mean**2 / after.sd**2
-        return -n * (math.log(self.noise) + 0.5 * _LOG_2PI) + math.log(after.sd / self.sd) - 0.5 * squares
+        return -n * (math.log(self.noise) + 0.5 * LOG_2PI) + math.log(after.sd / self.sd) - 0.5 * squares
 
     # --- as the prior of a node ---
 
@@ -152,11 +155,32 @@ class Normal(Printed, Conjugate):
         off = (np.ravel(cpd.bias) - self.mean) / self.sd
         return float(-0.5 * (off**2).sum())
 
+    def log_density(self, mean: Any) -> Any:
+        """Return the log density of the mean.
+
+        Args:
+            mean: a number, or an array of them.
+
+        Raises:
+            InvalidArgument: they are not finite numbers.
+
+        >>> round(float(Normal(0, sd=1).log_density(0)), 6)
+        -0.918939
+        """
+        off = (finite("mean", mean, (0, 1, 2)) - self.mean) / self.sd
+        return -0.5 * off**2 - math.log(self.sd) - 0.5 * LOG_2PI
+
+    def _curves(self) -> dict[str, Any]:
+        from scipy.stats import norm
+
+        wide = math.hypot(self.sd, self.noise)
+        return {"the mean": norm(self.mean, self.sd), "the next number": norm(self.mean, wide)}
+
     def __repr__(self) -> str:
         return f"Normal({self.mean:.12g}, sd={self.sd:.12g}, noise={self.noise:.12g})"
 
 
-class NormalGamma(Printed, Conjugate):
+class NormalGamma(Drawn, Prior, Conjugate):
     """A belief about the mean and the precision (one over the variance) of normal data, both unknown.
 
     The precision has the Gamma distribution of shape `a` and rate `b`, and the mean given it is normal, as
@@ -175,6 +199,9 @@ class NormalGamma(Printed, Conjugate):
     >>> round(belief.mean, 6), belief.rows, belief.a, round(belief.b, 6)
     (5.428571, 7.0, 4.5, 8.857143)
     """
+
+    kind = "normal-gamma"
+    fields = ("mean", "rows", "a", "b")
 
     def __init__(self, mean: float = 0.0, rows: float = 1.0, a: float = 1.0, b: float = 1.0) -> None:
         """Take the four parameters."""
@@ -204,7 +231,7 @@ class NormalGamma(Printed, Conjugate):
         >>> prior.posterior([1.0]).posterior([3.0]) == prior.posterior([1.0, 3.0])
         True
         """
-        n, mean, scatter = _moments(data, None)
+        n, mean, scatter = moments(data, None)
         rows = self.rows + n
         off = float(mean[0]) - self.mean
         centre = self.mean + n / rows * off
@@ -223,8 +250,31 @@ class NormalGamma(Printed, Conjugate):
         >>> [round(x, 6) for x in NormalGamma(0, rows=1, a=0.5, b=0.5).interval(0.5)]
         [-1.0, 1.0]
         """
-        scale = math.sqrt(self.b / (self.a * self.rows))
-        return Student(2.0 * self.a, self.mean, scale).interval(level)
+        return self._mean().interval(level)
+
+    def _mean(self) -> Student:
+        """What is believed of the mean alone."""
+        return Student(2.0 * self.a, self.mean, math.sqrt(self.b / (self.a * self.rows)))
+
+    def _curves(self) -> dict[str, Any]:
+        return {"the mean": self._mean()._scipy(), "the next number": self.predictive()._scipy()}
+
+    def log_density(self, mean: float, precision: float) -> float:
+        """Return the log density of mean and precision together.
+
+        Args:
+            mean: a number.
+            precision: a number greater than 0.
+
+        Raises:
+            InvalidArgument: they are no such numbers.
+
+        >>> round(NormalGamma(0, rows=1, a=1, b=1).log_density(0, 1), 6)  # that of Gamma and N(0, 1)
+        -1.918939
+        """
+        off, p = float(finite("mean", mean, (0,))) - self.mean, positive("precision", precision)
+        gamma = self.a * math.log(self.b) - math.lgamma(self.a) + (self.a - 1.0) * math.log(p) - self.b * p
+        return gamma + 0.5 * (math.log(self.rows * p) - LOG_2PI - self.rows * p * off**2)
 
     def predictive(self) -> Student:
         """Return the distribution of the next observation.
@@ -248,11 +298,11 @@ class NormalGamma(Printed, Conjugate):
         >>> round(prior.log_evidence([2.0]) - float(prior.predictive().log_density(2.0)), 9)
         0.0
         """
-        n = _moments(data, None)[0]
+        n = moments(data, None)[0]
         after = self.posterior(data)
         found = math.lgamma(after.a) - math.lgamma(self.a) + self.a * math.log(self.b)
         return (
-            found - after.a * math.log(after.b) + 0.5 * math.log(self.rows / after.rows) - 0.5 * n * _LOG_2PI
+            found - after.a * math.log(after.b) + 0.5 * math.log(self.rows / after.rows) - 0.5 * n * LOG_2PI
         )
 
     # --- as the prior of a node ---
@@ -284,104 +334,3 @@ class NormalGamma(Printed, Conjugate):
 
     def __repr__(self) -> str:
         return f"NormalGamma({self.mean:.12g}, rows={self.rows:.12g}, a={self.a:.12g}, b={self.b:.12g})"
-
-
-class NormalWishart(Printed):
-    """A belief about the mean vector and the precision matrix of multivariate normal data.
-
-    Args:
-        mean: the mean vector that is expected.
-        rows: how many observations that belief is worth.
-        df: the degrees of freedom of the Wishart distribution, more than the dimensions less one.
-        scale: its scale matrix; the precision that is expected is `df` times this.
-
-    Raises:
-        InvalidArgument: parameters out of range, or a scale that is not a covariance.
-
-    >>> belief = NormalWishart([0, 0], rows=1, df=3).posterior([[1, 2], [2, 1], [3, 4], [4, 3]])
-    >>> belief.mean.tolist(), belief.df, np.linalg.inv(belief.scale).round(6).tolist()
-    ([2.0, 2.0], 7.0, [[11.0, 8.0], [8.0, 11.0]])
-    """
-
-    def __init__(self, mean: Any, rows: float = 1.0, df: float | None = None, scale: Any = None) -> None:
-        """Take the four parameters; df is the dimensions plus 1 and scale the unit matrix if left out."""
-        self.mean = finite("mean=", mean, (1,))
-        d = self.mean.size
-        if not d:
-            raise InvalidArgument("mean= is a vector of one number or more, not an empty one.")
-        self.rows = positive("rows", rows)
-        self.df = positive("df", d + 1.0 if df is None else df)
-        if self.df <= d - 1:
-            raise InvalidArgument(f"df= is more than {d - 1}, the dimensions less one, not {shown(df)}.")
-        self.scale = np.eye(d) if scale is None else finite("scale=", scale, (2,))
-        symmetric = self.scale.shape == (d, d) and np.allclose(self.scale, self.scale.T)
-        if not symmetric or np.linalg.eigvalsh(self.scale).min() <= 0.0:
-            raise InvalidArgument(f"scale= is a positive definite matrix, {d} by {d}, not {shown(scale)}.")
-
-    @property
-    def precision(self) -> np.ndarray:
-        """The expected precision matrix."""
-        return np.asarray(self.df * self.scale)
-
-    @property
-    def mode(self) -> tuple[np.ndarray, np.ndarray]:
-        """The most probable mean and precision together."""
-        return self.mean, np.asarray(max(0.0, self.df - self.mean.size) * self.scale)
-
-    def posterior(self, data: Any) -> Self:
-        """Return what is believed after these data.
-
-        Args:
-            data: rows of values, or their statistics.
-
-        Raises:
-            InvalidArgument: they are not finite numbers.
-
-        >>> NormalWishart([0.0]).posterior([[1.0]]).rows
-        2.0
-        """
-        n, mean, scatter = _moments(data, self.mean.size)
-        rows, off = self.rows + n, mean - self.mean
-        inverse = np.linalg.inv(self.scale) + scatter + self.rows * n / rows * np.outer(off, off)
-        scale = np.linalg.inv(inverse)
-        return type(self)(self.mean + n / rows * off, rows, self.df + n, (scale + scale.T) / 2.0)
-
-    def predictive(self) -> Student:
-        """Return the distribution of the next observation.
-
-        >>> NormalWishart([0.0, 0.0], rows=1, df=3).predictive().df
-        2.0
-        """
-        df = self.df - self.mean.size + 1.0
-        shape = (self.rows + 1.0) / (self.rows * df) * np.linalg.inv(self.scale)
-        return Student(df, self.mean, (shape + shape.T) / 2.0)
-
-    def log_evidence(self, data: Any) -> float:
-        """Return the log density of all these data together.
-
-        Args:
-            data: rows of values, or their statistics.
-
-        Raises:
-            InvalidArgument: they are not finite numbers.
-
-        >>> prior = NormalWishart([0.0, 0.0], rows=2, df=4)
-        >>> round(prior.log_evidence([[1.0, 2.0]]) - float(prior.predictive().log_density([1.0, 2.0])), 9)
-        0.0
-        """
-        from scipy.special import multigammaln
-
-        n, d = _moments(data, self.mean.size)[0], self.mean.size
-        after = self.posterior(data)
-        logs = [np.linalg.slogdet(each.scale)[1] for each in (self, after)]
-        found = multigammaln(after.df / 2.0, d) - multigammaln(self.df / 2.0, d)
-        found += (
-            0.5 * after.df * logs[1] - 0.5 * self.df * logs[0] + 0.5 * d * math.log(self.rows / after.rows)
-        )
-        return float(found - 0.5 * n * d * math.log(math.pi))
-
-    def __repr__(self) -> str:
-        return (
-            f"NormalWishart({short(self.mean)}, rows={self.rows:g}, df={self.df:g}, "
-            f"scale={short(self.scale)})"
-        )

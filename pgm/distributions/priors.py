@@ -1,8 +1,9 @@
 """Prior distributions of parameters; `pgm.priors`."""
 
 from .dirichlet import Beta, Dirichlet
-from .normal_priors import Normal, NormalGamma, NormalWishart
-from .pseudo_counts import BDeu, Expert, Laplace
+from .normal_priors import Normal, NormalGamma
+from .normal_wishart import NormalWishart
+from .pseudo_counts import BDeu, Expert, Laplace, Prior
 from .student import Student
 
 __all__ = [
@@ -16,3 +17,8 @@ __all__ = [
     "NormalWishart",
     "Student",
 ]
+
+# By their names in files.
+PRIORS: dict[str, type[Prior]] = {
+    made.kind: made for made in (BDeu, Beta, Dirichlet, Expert, Laplace, Normal, NormalGamma, NormalWishart)
+}

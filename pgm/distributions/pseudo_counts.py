@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,15 +10,40 @@ from pgm.errors import InvalidArgument, InvalidStructure, listed, shown
 from pgm.printing import html_text
 
 
-class PseudoCounts:
+class Printed:
+    """Numbers with names, as print, comparison and files know them."""
+
+    fields: ClassVar[tuple[str, ...]]  # the numbers that it is made of, as its constructor names them
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its numbers by name, as plain Python objects."""
+        return {name: np.asarray(getattr(self, name)).tolist() for name in self.fields}
+
+    def _repr_html_(self) -> str:
+        return html_text(repr(self))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all numbers are equal, up to rounding in the last digits."""
+        if type(self) is not type(other):
+            return NotImplemented
+        pairs = [(np.asarray(getattr(self, f)), np.asarray(getattr(other, f))) for f in self.fields]
+        return all(a.shape == b.shape and np.allclose(a, b, rtol=1e-12, atol=1e-300) for a, b in pairs)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Prior(Printed):
+    """What is believed of numbers before data."""
+
+    kind: ClassVar[str]  # its name in files
+
+
+class PseudoCounts(Prior):
     """A prior that is worth rows which nobody saw; it says how many there are of each kind."""
 
     def pseudo(self, node: str, cpd: Any) -> Any:
         """Return statistics of such rows for a local distribution; None if it says nothing about it."""
         raise NotImplementedError
-
-    def _repr_html_(self) -> str:
-        return html_text(repr(self))
 
 
 class Conjugate:
@@ -57,6 +82,9 @@ class BDeu(PseudoCounts):
     BDeu(8)
     """
 
+    kind = "bdeu"
+    fields = ("rows",)
+
     def __init__(self, rows: float = 1.0) -> None:
         """Take a positive number."""
         self.rows = positive("rows", rows)
@@ -83,6 +111,9 @@ class Laplace(PseudoCounts):
     >>> Laplace()
     Laplace(1)
     """
+
+    kind = "laplace"
+    fields = ("count",)
 
     def __init__(self, count: float = 1.0) -> None:
         """Take a positive number."""
@@ -117,6 +148,9 @@ class Expert(PseudoCounts):
     >>> Expert(net, rows=10)
     Expert(a network of 1 nodes, rows=10)
     """
+
+    kind = "expert"
+    fields = ("rows",)
 
     def __init__(self, network: Any, rows: float = 1.0) -> None:
         """Take a network and a positive number."""
@@ -159,6 +193,16 @@ class Expert(PseudoCounts):
             counts = other.statistics(counts)
         return times(counts, self.rows)
 
+    def to_dict(self) -> dict[str, Any]:
+        """The network, and how many rows its word is worth."""
+        return {"network": self.network, "rows": self.rows}
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the networks are equal, and the rows."""
+        return super().__eq__(other) and self.network == getattr(other, "network", None)
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __repr__(self) -> str:
         return f"Expert(a network of {len(self.network):,} nodes, rows={self.rows:g})"
 
@@ -192,18 +236,6 @@ def positive(name: str, number: Any) -> float:
     if not 0.0 < found < np.inf:
         raise InvalidArgument(f"{name}= is a number greater than 0, not {shown(number)}.")
     return found
-
-
-class Printed:
-    """What all priors have in print."""
-
-    def _repr_html_(self) -> str:
-        return html_text(repr(self))
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and repr(self) == repr(other)
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 def tail_of(level: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +13,55 @@ from pgm.randomness import draw_count, generator
 from .checks import finite
 from .pseudo_counts import Printed, positive, short, tail_of
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-class Student(Printed):
+
+class Drawn(Printed):
+    """What is drawn as densities of single numbers."""
+
+    def _curves(self) -> dict[str, Any]:
+        """Distributions of scipy, by what they are of."""
+        raise NotImplementedError
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw the densities; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the content needs if left out.
+            title: what stands above; what is shown if left out.
+        """
+        from pgm import plot
+
+        curves = self._curves()
+        ends = [float(each.ppf(p)) for each in curves.values() for p in (0.002, 0.998)]
+        grid = np.linspace(min(ends), max(ends), 401)
+        densities = {name: each.pdf(grid) for name, each in curves.items()}
+        return plot.densities(grid, densities, "value", ax, figsize=figsize, title=title or repr(self))
+
+
+def marginals(joint: Student, of: str) -> dict[str, Any]:
+    """The distribution of each number of a multivariate one, as scipy's.
+
+    >>> list(marginals(Student(3, [0.0, 1.0], [[1.0, 0.0], [0.0, 4.0]]), "mean"))
+    ['mean[0]', 'mean[1]']
+    """
+    from scipy import stats
+
+    scales = np.sqrt(np.diag(joint.scale))
+    return {
+        f"{of}[{i}]": stats.t(joint.df, m, s) for i, (m, s) in enumerate(zip(joint.mean, scales, strict=True))
+    }
+
+
+class Student(Drawn):
     """Student's t distribution, moved and scaled: what is predicted where the spread is learned, too.
 
     Args:
@@ -29,6 +76,8 @@ class Student(Printed):
     >>> round(float(x.log_density(6.0)), 6), round(x.variance, 6)
     (-1.639807, 5.142857)
     """
+
+    fields = ("df", "mean", "scale")
 
     def __init__(self, df: float, mean: Any = 0.0, scale: Any = 1.0) -> None:
         """Take degrees of freedom, centre and scale."""
@@ -112,6 +161,9 @@ class Student(Printed):
         (2,)
         """
         return np.asarray(self._scipy().rvs(size=draw_count(n), random_state=generator(seed)))
+
+    def _curves(self) -> dict[str, Any]:
+        return marginals(self, "") if self.mean.ndim else {"": self._scipy()}
 
     def __repr__(self) -> str:
         return f"Student({self.df:g}, mean={short(self.mean)}, scale={short(self.scale)})"

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
+from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 from scipy import stats
 
 import pgm
 from pgm.distributions.gaussian_statistics import complete_statistics
-from pgm.distributions.priors import Beta, Dirichlet, Normal, NormalGamma, NormalWishart
+from pgm.distributions.priors import (
+    BDeu,
+    Beta,
+    Dirichlet,
+    Expert,
+    Laplace,
+    Normal,
+    NormalGamma,
+    NormalWishart,
+    Student,
+)
 from pgm.errors import InvalidArgument
 
 
@@ -185,6 +199,77 @@ def test_densities_with_priors_are_learned_at_the_posterior() -> None:
     assert top.cpd("x").sd[0] == pytest.approx(precision**-0.5, abs=0.05)
 
 
+def test_densities_of_numbers_are_those_of_scipy() -> None:
+    assert Normal(1, sd=2).log_density([0.0, 3.0]) == near(stats.norm.logpdf([0.0, 3.0], 1, 2))
+    prior = NormalGamma(1, rows=3, a=2, b=5)
+    wanted = stats.gamma.logpdf(0.7, 2, scale=1 / 5) + stats.norm.logpdf(0.2, 1, (3 * 0.7) ** -0.5)
+    assert prior.log_density(0.2, 0.7) == near(wanted)
+    scale, precision = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([[3.0, -1.0], [-1.0, 2.0]])
+    wide = NormalWishart([1, 2], rows=3, df=4, scale=scale)
+    wanted = stats.wishart.logpdf(precision, 4, scale)
+    wanted += stats.multivariate_normal.logpdf([0, 1], [1, 2], np.linalg.inv(3 * precision))
+    assert wide.log_density([0, 1], precision) == near(wanted)
+    # Bayes' rule: density after = density before * likelihood / evidence, at any numbers
+    x = np.array([[0.5, 1.0], [2.0, 0.0], [1.0, 1.0]])
+    said = stats.multivariate_normal.logpdf(x, [0, 1], np.linalg.inv(precision)).sum()
+    after = wide.posterior(x).log_density([0, 1], precision)
+    assert after == near(wide.log_density([0, 1], precision) + said - wide.log_evidence(x))
+    # The mean alone, by draws of the precision
+    rng = np.random.default_rng(0)
+    drawn = stats.wishart.rvs(4, scale, size=4000, random_state=rng)
+    means = [rng.multivariate_normal([1, 2], np.linalg.inv(3 * each)) for each in drawn]
+    low, high = wide.interval(0.8)
+    inside = ((np.array(means) > low) & (np.array(means) < high)).mean(axis=0)
+    assert inside == pytest.approx([0.8, 0.8], abs=0.02)
+    with pytest.raises(InvalidArgument, match="positive definite"):
+        wide.log_density([0, 1], -precision)
+
+
+EVERY = [
+    BDeu(7),
+    Laplace(0.5),
+    Beta(2, 1 / 3),
+    Dirichlet(0.5),
+    Dirichlet([[1, 2], [3, 0.1]]),
+    Normal(0.1, sd=0.2, noise=3),
+    NormalGamma(1 / 3, rows=2, a=0.7, b=1e-300),
+    NormalWishart([1 / 3, 2], rows=3, df=4, scale=[[2, 0.5], [0.5, 1]]),
+]
+
+
+@pytest.mark.parametrize("prior", EVERY, ids=str)
+def test_priors_are_written_to_the_last_bit(prior: Any, tmp_path: Path) -> None:
+    pgm.write(prior, tmp_path / "prior.json")
+    text = (tmp_path / "prior.json").read_text()
+    schema = json.loads((Path(__file__).parents[2] / "docs/schema/pgm-2.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(json.loads(text))
+    back = pgm.read(tmp_path / "prior.json")
+    assert (type(back), back.to_dict()) == (type(prior), prior.to_dict())
+    assert back == prior
+    assert "<" in prior._repr_html_()
+    other = prior.to_dict() | {next(iter(prior.to_dict())): 2.5}
+    if not isinstance(prior, Dirichlet | NormalWishart) or isinstance(prior, Beta):
+        assert type(prior)(**other) != prior
+
+
+def test_an_expert_is_written_with_its_network(tmp_path: Path) -> None:
+    expert = Expert(pgm.load_network("cancer"), rows=12.5)
+    pgm.write(expert, tmp_path / "expert.json")
+    assert pgm.read(tmp_path / "expert.json") == expert
+    assert expert != Expert(pgm.load_network("asia"), rows=12.5)
+    for text, said in (
+        ('{"gauss": {}}', "'gauss' is no kind of prior"),
+        ('{"beta": {"a": 1}}', "has no 'b'"),
+        ('{"beta": {"a": 1, "b": -1}}', "greater than 0, not -1"),
+        ('{"beta": {"a": 1, "b": "x"}}', "expected b, a number"),
+        ('{"dirichlet": {"alpha": []}}', "expected alpha, numbers"),
+        ("{}", "one key"),
+    ):
+        (tmp_path / "bad.json").write_text(f'{{"pgm": 2, "prior": {text}}}')
+        with pytest.raises(pgm.PGMError, match=said):
+            pgm.read(tmp_path / "bad.json")
+
+
 def test_mistakes_are_answered() -> None:
     with pytest.raises(InvalidArgument, match="greater than 0"):
         Dirichlet([1, 0])
@@ -214,3 +299,14 @@ def test_pictures_of_beliefs() -> None:
     ax = net.posterior("b").plot()
     assert len(ax.get_yticks()) == 4
     assert Beta(2, 3).plot(title="coin").get_title() == "coin"
+    for belief, curves in (
+        (Normal(0, sd=1), 2),
+        (NormalGamma(0, rows=1, a=2, b=2), 2),
+        (NormalWishart([0, 1, 2]), 3),
+        (Student(3), 1),
+        (Student(3, [0, 1], np.eye(2)), 2),
+    ):
+        ax = belief.plot()
+        assert len(ax.get_lines()) == curves
+        for line in ax.get_lines():  # densities
+            assert np.trapezoid(line.get_ydata(), line.get_xdata()) == pytest.approx(1, abs=0.05)

@@ -6,7 +6,7 @@
 "factors", a Markov chain "markov-chain", a hidden Markov model "hmm", a linear dynamical system
 "linear-dynamical-system", several that take turns "switching-linear-dynamical-system"; in version 2
 (docs/schema/pgm-2.json) a dynamic network "dynamic-network", an influence diagram "influence-diagram", a
-policy "policy", a mixture "mixture" and a causal graph "causal-graph".
+policy "policy", a mixture "mixture", a causal graph "causal-graph" and a prior "prior".
 "about" says where a file comes from; it is for people, and not part of the model.
 """
 
@@ -26,6 +26,7 @@ from .networks import read_network, write_network
 from .parts import parse
 
 if TYPE_CHECKING:
+    from pgm.distributions.pseudo_counts import Prior
     from pgm.models.causal.graph import CausalGraph
     from pgm.models.decision import InfluenceDiagram, Policy
     from pgm.models.dynamic import HMM, LinearDynamicalSystem, MarkovChain, SwitchingLinearDynamicalSystem
@@ -46,9 +47,10 @@ if TYPE_CHECKING:
         | Policy
         | Mixture
         | CausalGraph
+        | Prior
     )
 
-VERSION = 2  # 1 has no diagrams, dynamic networks, mixtures or causal graphs: it is written for all else
+VERSION = 2  # what only 2 has says so in FORMS; 1 is written for all else
 
 
 class Form(NamedTuple):
@@ -86,6 +88,7 @@ FORMS = {
         f"{_DYNAMIC}.dynamic_bayesian_network.DynamicBayesianNetwork", "dynamic_networks", version=2
     ),
     "mixture": Form("pgm.models.mixtures.mixture.Mixture", "mixtures", version=2),
+    "prior": Form("pgm.distributions.pseudo_counts.Prior", "priors", version=2),
     "influence-diagram": Form(
         "pgm.models.decision.influence_diagram.InfluenceDiagram", "diagrams", version=2, expands=True
     ),
@@ -141,8 +144,8 @@ def write(model: Model, *, expand: bool, about: str = "") -> str:
     head: dict[str, Any] = {"pgm": FORMS[key].version if key else 1}
     if not key and not isinstance(model, BayesianNetwork | MarkovNetwork):
         raise InvalidArgument(
-            "JSON holds networks, dynamic ones too, influence diagrams, mixtures, causal graphs, Markov "
-            f"chains, hidden Markov models and linear dynamical systems, not {shown(model)}."
+            "JSON holds networks, dynamic ones too, influence diagrams, mixtures, causal graphs, priors, "
+            f"Markov chains, hidden Markov models and linear dynamical systems, not {shown(model)}."
         )
     if name := getattr(model, "name", ""):
         head["name"] = name
