@@ -130,6 +130,7 @@ if TYPE_CHECKING:
     from pgm.models.learned import LearnedStructure, learn_structure
     from pgm.models.mixtures import Mixture
     from pgm.models.random_networks import random_network, random_question
+    from pgm.models.mixtures import Mixture, select_components
     from pgm.models.structure_data import arc_strength, structure_score
 
 __version__ = "0.1.0"
@@ -263,6 +264,7 @@ __all__ = [
     "read_result",
     "scores",
     "searches",
+    "select_components",
     "select_states",
     "sequence_of",
     "set_config",
@@ -324,6 +326,7 @@ _LAZY = {
     "scores": "pgm.learning",
     "searches": "pgm.learning",
     "Mixture": "pgm.models.mixtures",
+    "select_components": "pgm.models.mixtures",
     **dict.fromkeys("KMeans KMedoids OnlineKMeans cluster_quality".split(), "pgm.adapters"),
     "HMM": "pgm.models.dynamic",
     "select_states": "pgm.models.dynamic.hmm_selection",

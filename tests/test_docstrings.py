@@ -55,6 +55,7 @@ from pgm.models.dynamic.network_stream import NetworkStream
 from pgm.models.dynamic.nonlinear_stream import NonlinearStream
 from pgm.models.junction_tree import CliqueTree, Message
 from pgm.models.markov_network import Potentials
+from pgm.models.mixtures import ComponentSelection
 from pgm.models.potentials import Potential
 from pgm.models.structure_data import ArcStrengths
 from pgm.results.search_trace import SearchStep, SearchTrace
@@ -84,6 +85,7 @@ RECEIVED = [
     *(AdjustmentSets, Identified, CausalEffect, Counterfactual, Distance),
     Decisions,
     ClusterQuality,
+    ComponentSelection,
     *(results.SampledSeries, LinearStream, HMMStream),
     *(results.ExpectedUtility, Rule, Evaluation, ValuesOfInformation, DecisionPlan, Utility, RiskProfile),
     *(Alternatives, Sensitivities, Sensitivity, SensitivityMap, Strategy, Branch, Segment, Effect, Parameter),

@@ -182,6 +182,7 @@ def test_they_are_found() -> None:
         "learn_transitions",
         "select_states",
         "cluster_quality",
+        "select_components",
     }  # tested beside what they learn
     assert set(FUNCTIONS) == known, "a function with a seed is to be tested here, as methods are"
     # A classifier checks its options in `fit`, as in scikit-learn; searches have tests of their own.

@@ -140,12 +140,13 @@ def near_centres(
     weights[there] = 1.0 / n_states
     if len(x) >= n_states:
         centres = x[random.integers(len(x))][None]
+        far = np.full(len(x), np.inf)
         for _ in range(1, n_states):
-            far = ((x[:, None, :] - centres) ** 2).sum(axis=2).min(axis=1)
+            far = np.minimum(far, ((x - centres[-1]) ** 2).sum(axis=1))
             p = far / far.sum() if far.sum() > 0 else np.full(len(x), 1.0 / len(x))
             centres = np.vstack([centres, x[random.choice(len(x), p=p)]])
         for _ in range(10):
-            nearest = ((x[:, None, :] - centres) ** 2).sum(axis=2).argmin(axis=1)
+            nearest = np.stack([((x - centre) ** 2).sum(axis=1) for centre in centres]).argmin(axis=0)
             for k in range(n_states):
                 if (nearest == k).any():
                     centres[k] = x[nearest == k].mean(axis=0)

@@ -423,6 +423,49 @@ def test_columns_are_found_by_name() -> None:
     np.testing.assert_array_equal(found.predict_proba(lazy), found.predict_proba(rows))
 
 
+# --- how many components ------------------------------------------------------------------------------------
+
+
+def test_the_number_of_components_by_criteria_and_held_out_rows() -> None:
+    rng = np.random.default_rng(18)
+    rows = np.concatenate([rng.normal(m, 0.6, 60) for m in (0.0, 4.0, 9.0)])
+    more = np.concatenate([rng.normal(m, 0.6, 60) for m in (0.0, 4.0, 9.0)])
+    options: dict[str, Any] = {"emission": pgm.Gaussian(), "n_components": range(1, 5), "starts": 3}
+    prior = {"emission": 1.0}
+    by_bic = pgm.select_components(rows, **options, seed=0)
+    assert by_bic.n_components == 3
+    one = by_bic.candidates[2]
+    assert one.bic == pytest.approx(8 * np.log(180) - 2 * float(one.model.score(rows)))
+    assert one.aic == pytest.approx(2 * 8 - 2 * float(one.model.score(rows)))
+    held = pgm.select_components(rows, **options, score="validation", validation=more, prior=prior, seed=0)
+    assert held.best.validation == pytest.approx(float(held.model.score(more)))
+    assert held.best.validation == max(one.validation for one in held.candidates)
+    folds = pgm.select_components(rows, **options, score="validation", folds=3, prior=prior, seed=0)
+    assert folds.n_components in (3, 4)
+    assert folds.candidates[0].validation < folds.best.validation - 50
+    assert "held out" in repr(folds)
+    assert by_bic.to_pandas().loc[3, "bic"] == one.bic
+    assert by_bic.plot().get_xlabel() == "components"
+
+
+def test_sizes_that_collapse_are_no_candidates() -> None:
+    rows = [0.0, 0.0, 0.0, 1.0, 2.0, 5.0]
+    found = pgm.select_components(rows, emission=pgm.Gaussian(), n_components=[1, 4], starts=2, seed=0)
+    assert (found.n_components, found.collapsed) == (1, (4,))
+    assert "collapsed in every start: 4" in repr(found)
+    with pytest.raises(pgm.InvalidArgument, match="collapsed"):
+        pgm.select_components([1.0, 1.0], emission=pgm.Gaussian(), n_components=[1])
+    for wrong, said in (
+        ({"score": "dic"}, "score= is one of"),
+        ({"n_components": [0]}, "n_components= is a range"),
+        ({"score": "validation"}, "needs validation= or folds="),
+        ({"score": "validation", "folds": 9}, "folds= is a number from 2 to 6"),
+        ({"emission": pgm.Gaussian([0.0, 1.0], sd=1.0)}, "no numbers yet"),
+    ):
+        with pytest.raises(pgm.InvalidArgument, match=said):
+            pgm.select_components(rows, **{"emission": pgm.Gaussian(), **wrong})
+
+
 # --- what is wrong ------------------------------------------------------------------------------------------
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,16 +12,13 @@ from pgm.calls import guarded
 from pgm.distributions import Emission
 from pgm.errors import InvalidArgument, listed, shown
 from pgm.frames import Sequences
-from pgm.printing import Tabular
+from pgm.models.selection import Selection, goodness
 from pgm.randomness import generator
 from pgm.runtime.progress import report as report_progress
 
 from .hmm import HMM
 from .hmm_classifier import log_likelihoods, some_sequences
 from .hmm_learning import Parameters, Task
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _SCORES = ("bic", "aic", "validation")
 _SEARCHES = ("starts", "split")
@@ -40,7 +36,7 @@ class Candidate:
     validation: float | None  # log P of sequences that were held out
 
 
-class StateSelection(Tabular):
+class StateSelection(Selection[Candidate]):
     """Models with different numbers of states; `model` is the best by `score`.
 
     >>> import pgm
@@ -50,10 +46,7 @@ class StateSelection(Tabular):
     (2, [1, 2])
     """
 
-    def __init__(self, candidates: Iterable[Candidate], score: str) -> None:
-        """Take the candidates, and what they are compared by."""
-        self.candidates, self.score = tuple(candidates), score
-        self.best = max(self.candidates, key=lambda one: _goodness(one, score))
+    size, word, rows = "n_states", "states", "sequences"
 
     @property
     def model(self) -> HMM:
@@ -64,54 +57,6 @@ class StateSelection(Tabular):
     def n_states(self) -> int:
         """How many states the best model has."""
         return self.best.n_states
-
-    def to_dict(self) -> dict[str, Any]:
-        """A list for each column of the table."""
-        names = ("n_states", "log_likelihood", "aic", "bic", "validation")
-        return {name: [getattr(one, name) for one in self.candidates] for name in names}
-
-    def to_pandas(self) -> Any:
-        """A DataFrame with a row for each number of states."""
-        from pgm.results.base import pandas
-
-        return pandas().DataFrame(self.to_dict()).set_index("n_states")
-
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        figsize: tuple[float, float] | None = None,
-        title: str | None = None,
-    ) -> Axes:
-        """Draw what the models are compared by over the number of states; returns the Axes.
-
-        Args:
-            ax: axes to draw on; a new figure if left out.
-            figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
-        """
-        from pgm import plot
-
-        numbers = [one.n_states for one in self.candidates]
-        values = [getattr(one, self.score) for one in self.candidates]
-        name = {"bic": "BIC", "aic": "AIC"}.get(self.score, "log-likelihood of held-out sequences")
-        return plot.selection(numbers, values, self.n_states, name, ax, figsize=figsize, title=title)
-
-    def _table(self) -> tuple[list[str], list[list[str]], str]:
-        held = any(one.validation is not None for one in self.candidates)
-        rows = []
-        for one in self.candidates:
-            validation = [] if not held else [f"{one.validation:.6g}"]
-            numbers = [f"{x:.6g}" for x in (one.log_likelihood, one.aic, one.bic)]
-            rows.append([f"{one.n_states:,}", *numbers, *validation, "best" if one is self.best else ""])
-        header = ["states", "log-likelihood", "AIC", "BIC", *(["held out"] if held else []), ""]
-        return header, rows, f"chosen by {self.score}"
-
-
-def _goodness(one: Candidate, score: str) -> float:
-    if score == "validation":
-        return -math.inf if one.validation is None else one.validation
-    return -float(getattr(one, score))
 
 
 @guarded
@@ -218,7 +163,7 @@ def select_states(
                 key=lambda one: one.fit_report.log_likelihood,  # type: ignore[union-attr]
             )
         made.append(candidate(model))
-        if _goodness(made[-1], score) <= _goodness(made[-2], score):
+        if goodness(made[-1], score) <= goodness(made[-2], score):
             break
     report_progress(len(sizes), len(sizes), "choosing the number of states")
     return StateSelection(made, score)
