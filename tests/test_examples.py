@@ -19,7 +19,7 @@ KNOWN = {
     "explaining_away": ["P(burglary) = 0.284172"],  # Russell & Norvig, section 14.4: 0.284
     "count_colourings": ["3 colours: 120 ways", "4 colours: 12,960 ways"],  # the chromatic polynomial
     "islands": ["a hidden Markov model:   2,597", "a network of 15 letters: 2,"],
-    "survey": ["2           -4890.24", "best", "told apart without one label: 88%"],  # as it was made: two kinds
+    "survey": ["9872.65  best", "told apart without one label: 88%"],  # as it was made: two kinds
     "tagger": ["hidden Markov model: 30 of 30", "commonest tag: 22 of 30"],
     "marginal_map": ["Rome, Ritz (0.28)", "Paris (0.40)", "Oslo"],  # 0.4 * 0.75 = 0.3 < 0.32
 }
