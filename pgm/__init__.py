@@ -128,9 +128,8 @@ if TYPE_CHECKING:
         sequence_of,
     )
     from pgm.models.learned import LearnedStructure, learn_structure
-    from pgm.models.mixtures import Mixture
-    from pgm.models.random_networks import random_network, random_question
     from pgm.models.mixtures import Mixture, select_components
+    from pgm.models.random_networks import random_network, random_question
     from pgm.models.structure_data import arc_strength, structure_score
 
 __version__ = "0.1.0"
