@@ -93,6 +93,7 @@ if TYPE_CHECKING:
     from pgm.io.bundled import list_networks, load_network
     from pgm.learning import independence, scores, searches
     from pgm.learning.discretization import discretize
+    from pgm.models.causal.effect_range import effect_range
     from pgm.models.causal.graph import CausalGraph
     from pgm.models.classifiers.aode import AODEClassifier
     from pgm.models.classifiers.augmented import KDependenceClassifier, TANClassifier
@@ -244,6 +245,7 @@ __all__ = [
     "config",
     "discretize",
     "distance",
+    "effect_range",
     "engines",
     "filters",
     "grammar_of",
@@ -307,6 +309,7 @@ _LAZY = {
     "NaiveBayes": "pgm.models.classifiers.naive_bayes",
     "CausalGraph": "pgm.models.causal.graph",
     "distance": "pgm.models.distances",
+    "effect_range": "pgm.models.causal.effect_range",
     "random_network": "pgm.models.random_networks",
     "random_question": "pgm.models.random_networks",
     "discretize": "pgm.learning.discretization",

@@ -32,6 +32,7 @@ from pgm.inference.insight.tuning import Change, Tuning
 from pgm.io.bundled import BundledNetworks
 from pgm.models.beliefs import TableBelief
 from pgm.models.causal.counterfactuals import Counterfactual
+from pgm.models.causal.effect_range import EffectRange
 from pgm.models.causal.effects import CausalEffect
 from pgm.models.causal.identified import Identified
 from pgm.models.classifiers.decisions import Decisions
@@ -82,7 +83,7 @@ RECEIVED = [
     *(AnswerExplanation, Finding, InformationGains, ShapleyValues),
     *(RelevantExplanation, RelevantExplanations, Turn, Diagnosis, NextQuestion, Step, OddCell, Surprises),
     *(AnswerSensitivity, Curve, Tuning, Change, OwnNumbers),
-    *(AdjustmentSets, Identified, CausalEffect, Counterfactual, Distance),
+    *(AdjustmentSets, Identified, CausalEffect, Counterfactual, Distance, EffectRange),
     Decisions,
     ClusterQuality,
     ComponentSelection,

@@ -219,6 +219,14 @@ def adjustment_sets(
     """
     effect = Effect.of(arrows, xs, ys)
     unseen = arrows.flags(members(arrows.number, hidden))
+    return sets_of(effect, unseen, costs, limit)
+
+
+def sets_of(
+    effect: Effect, unseen: np.ndarray, costs: Mapping[Any, float] | None, limit: int
+) -> AdjustmentSets:
+    """The minimal sets for an effect; what is marked `unseen` is in none."""
+    arrows = effect.arrows
     x, y = arrows.listed(effect.x), arrows.listed(effect.y)
     if bad := arrows.listed(unseen & (effect.x | effect.y)):
         raise InvalidArgument(f"{listed(bad)} is hidden: nobody can act on it, or see what became of it.")

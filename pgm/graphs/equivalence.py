@@ -294,6 +294,36 @@ class CPDAG:
         )
         return graph
 
+    def adjustment_sets(
+        self,
+        x: Any,
+        y: Any,
+        *,
+        hidden: Iterable[Any] = (),
+        costs: Mapping[Any, float] | None = None,
+        limit: int = 1_000,
+    ) -> Any:
+        """The minimal sets to adjust for that are right for every graph of the class (Perković et al. 2018).
+
+        Args:
+            x: what is acted on: a node, or several.
+            y: what it may influence.
+            hidden: nodes that nobody observes.
+            costs: what it costs to observe each node, 1 for those left out.
+            limit: how many sets are listed at most.
+
+        Raises:
+            UnknownVariable: a name that the graph does not have.
+            InvalidArgument: both ends have a node in common, or one of them is hidden; a negative cost.
+
+        >>> graph = CPDAG("vwxy", [("v", "x"), ("w", "x"), ("x", "y"), ("w", "y")])
+        >>> graph.adjustment_sets("x", "y") == [{"w"}]
+        True
+        """
+        from pgm.graphs.class_adjustment import class_adjustment_sets
+
+        return class_adjustment_sets(self, x, y, hidden=tuple(hidden), costs=costs, limit=limit)
+
     def __setattr__(self, name: str, value: object) -> None:
         """Refuse: it is a value."""
         raise AttributeError(f"a CPDAG does not change; .{name} cannot be set")

@@ -141,8 +141,8 @@ def effect(
     cause, result = net.variables[net._known(x)], net.variables[net._known(y)]
     if x == y:
         raise InvalidArgument(f"{x!r} cannot be both what is acted on and what it influences.")
-    control, treated = _two(cause, states)
-    scores = _scores(result, outcome)
+    control, treated = two_states(cause, states)
+    scores = scores_of(result, outcome)
     known = _known(net, x, y, given)
     arrows = Arrows.of({node: net.parents(node) for node in net.nodes})
     children = net.children(x)
@@ -180,7 +180,8 @@ def effect(
     )
 
 
-def _two(cause: Variable, states: Any) -> tuple[Any, Any]:
+def two_states(cause: Variable, states: Any) -> tuple[Any, Any]:
+    """Control and treated, checked."""
     if states is None:
         if cause.continuous:
             return 0.0, 1.0
@@ -208,7 +209,7 @@ def _outcome(result: Variable, outcome: Any) -> Any:
     return result.states[-1] if outcome is None else result.states[result.code(outcome)]
 
 
-def _scores(result: Variable, outcome: Any) -> Any:
+def scores_of(result: Variable, outcome: Any) -> Any:
     """What each state of the outcome counts; None: it is a number itself."""
     import numpy as np
 

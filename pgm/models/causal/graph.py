@@ -10,6 +10,7 @@ from pgm.errors import InvalidEvidence, InvalidStructure, NotIdentifiable, Unkno
 from pgm.evidence import names
 from pgm.graphs import identification
 from pgm.graphs.adjustment import MOST, AdjustmentSets, check_ends
+from pgm.graphs.class_adjustment import front_door_sets, instruments
 from pgm.graphs.mixed import Cause, MixedGraph
 from pgm.models import arrows
 from pgm.printing import html_table, joined, label, text_table
@@ -237,10 +238,45 @@ class CausalGraph(Frozen):
         True
         """
         every = self._mixed.arrows()
-        hidden = [name for name in every.names if isinstance(name, Cause)]
-        return graphs.adjustment_sets(
-            every, self._some(x, least=1), self._some(y, least=1), hidden=hidden, costs=costs, limit=limit
-        )
+        ends = self._some(x, least=1), self._some(y, least=1)
+        return graphs.adjustment_sets(every, *ends, hidden=_causes(every), costs=costs, limit=limit)
+
+    def front_door_sets(self, x: str, y: str) -> list[frozenset[str]]:
+        """Return the minimal sets by which the front-door formula gives the effect, the smallest first.
+
+        Args:
+            x: what is acted on.
+            y: what it may influence.
+
+        Raises:
+            UnknownVariable: a name that the graph does not have.
+            InvalidArgument: x is y.
+            TooLarge: too many variables between them to try all sets.
+
+        >>> CausalGraph("x -> m -> y; x <-> y").front_door_sets("x", "y")
+        [frozenset({'m'})]
+        """
+        self._some([x, y], least=2)
+        every = self._mixed.arrows()
+        return front_door_sets(every, x, y, hidden=_causes(every))
+
+    def instruments(self, x: str, y: str) -> list[tuple[str, frozenset[str]]]:
+        """Return the instruments for the effect, each with what to condition on.
+
+        Args:
+            x: what is acted on.
+            y: what it may influence.
+
+        Raises:
+            UnknownVariable: a name that the graph does not have.
+            InvalidArgument: x is y.
+
+        >>> CausalGraph("z -> x -> y; x <-> y").instruments("x", "y")
+        [('z', frozenset())]
+        """
+        self._some([x, y], least=2)
+        every = self._mixed.arrows()
+        return instruments(every, x, y, hidden=_causes(every))
 
     def to_networkx(self) -> nx.DiGraph[Any]:
         """Return the arrows, and each hidden cause as a node of its own with the attribute `hidden`."""
@@ -322,6 +358,11 @@ class CausalGraph(Frozen):
         title = "CausalGraph of " + ", ".join(f"{n:,} {what}{'s' * (n != 1)}" for n, what in counts)
         notes = f"... {more:,} more of {len(self):,} nodes" if more > 0 else ""
         return ["node", "causes", "hidden causes with"], rows, notes, title
+
+
+def _causes(arrows: graphs.Arrows) -> list[Any]:
+    """The hidden causes among the nodes."""
+    return [name for name in arrows.names if isinstance(name, Cause)]
 
 
 def values_of(known: Any, what: str) -> dict[str, Any]:
