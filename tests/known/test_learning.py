@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -140,3 +141,34 @@ def test_G3_G19_labels_of_some_rows_and_labels_with_noise() -> None:
     some = np.where(rng.random(3000) < 0.02, true.astype(object), None)
     few = pgm.BayesianNetwork(edges="; ".join(f"true -> x{i}" for i in range(4))).fit({**frame, "true": some})
     assert few.cpd("x0").values[:, 1] == pytest.approx([0.2, 0.8], abs=0.05)
+
+
+def test_G49_bias_and_variance_of_an_estimator() -> None:
+    """The share of rows has no bias, the variance that is divided by N has; a prior trades one for the other.
+
+    Over all samples of n tosses, each weighed by its probability, so that nothing is left to chance; and over
+    many samples of normal numbers.
+    """
+    p, n = 0.3, 5
+
+    def moments(prior: str | None) -> tuple[float, float]:
+        found, weights = [], []
+        for heads in range(n + 1):
+            rows = {"x": [1] * heads + [0] * (n - heads)}
+            net = pgm.BayesianNetwork(edges="x").fit(rows, states={"x": [0, 1]}, prior=prior)
+            found.append(net.query("x")[1])
+            weights.append(math.comb(n, heads) * p**heads * (1 - p) ** (n - heads))
+        mean = float(np.dot(weights, found))
+        return mean - p, float(np.dot(weights, np.square(np.array(found) - mean)))
+
+    bias, variance = moments(None)
+    assert bias == pytest.approx(0.0, abs=1e-15)
+    assert variance == near(p * (1 - p) / n)
+    bias, variance = moments("laplace")  # (heads + 1) / (n + 2)
+    assert bias == near((n * p + 1) / (n + 2) - p)
+    assert variance == near(n * p * (1 - p) / (n + 2) ** 2)
+    rng = np.random.default_rng(0)
+    x = rng.normal(10.0, 2.0, size=(400, 4))
+    fits = [pgm.BayesianNetwork(edges="x").fit({"x": row}).cpd("x") for row in x]
+    assert np.mean([cpd.bias for cpd in fits]) == pytest.approx(10.0, abs=0.15)
+    assert np.mean([cpd.sd**2 for cpd in fits]) == pytest.approx(4.0 * (4 - 1) / 4, abs=0.3)

@@ -39,6 +39,9 @@ def test_the_arrows_of_a_dynamic_network_come_back() -> None:
     assert pickle.loads(pickle.dumps(found)).structure.score == found.structure.score
     assert "rain[-1] -> rain" in repr(found)
     assert "<table" in found._repr_html_()
+    assert set(zip(found.to_pandas().parent, found.to_pandas().child, strict=True)) == arcs
+    assert set(found.to_dict()["arcs"]) == arcs
+    assert found.plot(title="weather").get_title() == "weather"
 
 
 def test_sequences_do_not_run_into_each_other() -> None:

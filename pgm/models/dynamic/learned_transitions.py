@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from pgm.results.base import Frozen
 
 from ..learned import LearnedStructure, learn_structure
 from .dynamic_bayesian_network import DynamicBayesianNetwork
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class LearnedTransitions(Frozen):
@@ -40,6 +43,30 @@ class LearnedTransitions(Frozen):
     def __setstate__(self, state: dict[str, Any]) -> None:
         """As it was."""
         self.__dict__.update(state)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the search found, as plain Python objects."""
+        return self.structure.to_dict()
+
+    def to_pandas(self) -> Any:
+        """A data frame with a row for each arc, those from earlier steps included."""
+        return self.structure.to_pandas()
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw the step and what it looks back to, and the score's growth; returns the Axes.
+
+        Args:
+            ax: axes to draw on, the network alone; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the content needs if left out.
+            title: what stands above; what is shown if left out.
+        """
+        return self.structure.plot(ax, figsize=figsize, title=title)
 
     def __repr__(self) -> str:
         """What the search found."""
