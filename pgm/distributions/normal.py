@@ -68,6 +68,12 @@ def log_normals(rows: np.ndarray, means: np.ndarray, covariances: np.ndarray) ->
     flat = np.ascontiguousarray(rows, dtype=np.float64).reshape(-1)
     if (gaps := grouped(rows)) is not None:
         order, begins, seen = gaps
+        if seen[0].all():  # what is complete has the bits that it has among complete rows
+            found = log_normals(rows[order[: begins[1]]], means, covariances)
+            if isinstance(found, int):
+                return found
+            logs[order[: begins[1]]] = found
+            order, begins, seen = order[begins[1] :], begins[1:] - begins[1], seen[1:]
         singular = NORMALS.log_partial_normals(
             flat, order, begins, seen.reshape(-1), np.ascontiguousarray(means).reshape(-1),
             np.ascontiguousarray(covariances).reshape(-1), dim, k, LOG_2PI, SINGULAR, logs.reshape(-1),
@@ -75,10 +81,10 @@ def log_normals(rows: np.ndarray, means: np.ndarray, covariances: np.ndarray) ->
         return logs if singular < 0 else int(singular)
     scales, factors, peaks = np.empty((k, dim)), np.empty((k, dim, dim)), np.empty(k)
     for s, covariance in enumerate(covariances):
-        found = cholesky_of_correlations(covariance)
-        if found is None:
+        factored = cholesky_of_correlations(covariance)
+        if factored is None:
             return s
-        factors[s], scales[s] = found
+        factors[s], scales[s] = factored
         half = np.log(np.diag(factors[s])).sum() + np.log(scales[s]).sum()
         peaks[s] = log_peak(dim, 2.0 * float(half))
     of_states = (np.ascontiguousarray(means).reshape(-1), scales.reshape(-1), factors.reshape(-1), peaks)

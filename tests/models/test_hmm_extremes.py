@@ -206,3 +206,48 @@ def test_too_many_steps_are_refused_before_anything_is_made(ask) -> None:
 def test_what_cannot_be_read_is_refused_in_words(make) -> None:
     with pytest.raises(pgm.InvalidArgument):
         make()
+
+
+@pytest.mark.parametrize("k", [1, 2, 4, 8, 33])
+@pytest.mark.parametrize("zeros", [False, True])
+@pytest.mark.parametrize("numbers", [False, True])
+def test_what_is_found_of_a_sequence_has_the_same_bits_in_any_company(k: int, zeros: bool, numbers: bool):
+    """Alone or among others, some of which need logarithms; in any number of threads."""
+    rng = np.random.default_rng(k)
+    move = rng.dirichlet(np.ones(k), k)
+    if zeros:
+        move = np.where(rng.random((k, k)) < 0.5, 0.0, move) + 0.1 * np.eye(k)
+        move /= move.sum(axis=1, keepdims=True)
+    emission: Any = pgm.Categorical(rng.dirichlet(np.ones(6), k))
+    data: list[Any] = [rng.integers(0, 6, n) for n in (1, 2, 3, 50, 1000, 2, 7)]
+    if numbers:
+        emission = pgm.Gaussian(np.arange(float(k)), sd=1.0)
+        data = [rng.normal(size=one.size) for one in data]
+        data[3][20:22] = 500.0, -500.0  # beyond what doubles hold
+    hmm = pgm.HMM(rng.dirichlet(np.ones(k)), move, emission)
+    questions: list[Any] = [
+        lambda x: hmm.smooth(x),
+        lambda x: hmm.filter(x),
+        lambda x: hmm.smooth(x, lag=2),
+        lambda x: hmm.smooth(x, pairs=True),
+        lambda x: hmm.decode(x),
+    ]
+    for threads in (1, 3):
+        with pgm.config(threads=threads):
+            scores, found = hmm.score(data, by="sequence"), [ask(data) for ask in questions]
+        for i, one in enumerate(data):
+            assert hmm.score(one) == scores[i]
+            for ask, several in zip(questions, found, strict=True):
+                assert ask(one) == several[i]
+
+
+def test_the_first_impossible_row_is_named_whatever_the_company():
+    """A sequence that needs logarithms stands behind one that is impossible, and before another."""
+    hmm = pgm.HMM([1.0, 0.0], [[0.5, 0.5], [0.0, 1.0]], pgm.Gaussian([0.0, 1.0], sd=[1.0, 1e-3]))
+    far, fine = [0.0, 500.0, 0.2], [0.1, 1.0]
+    bad = [0.0, 1e200]
+    for data, which in (([far, fine, bad, far], 2), ([fine, bad, far, bad], 1)):
+        with pytest.raises(pgm.ImpossibleEvidence, match=f"Sequence {which}, step 1"):
+            hmm.score(data)
+        with pytest.raises(pgm.ImpossibleEvidence, match=f"Sequence {which}, step 1"):
+            hmm.smooth(data, pairs=True)

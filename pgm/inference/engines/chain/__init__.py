@@ -97,6 +97,9 @@ class Chain:
         return not self.is_safe and bool(small[small > 0.0].min(initial=1.0) < _LEAST_WITH_ZEROS)
 
 
+_Places = np.ndarray | None  # where rows of some sequences stand among all; None: these are all
+
+
 @dataclass(frozen=True, eq=False)
 class Rows:
     """How likely each state makes what was observed, for all rows of all sequences.
@@ -138,6 +141,30 @@ class Rows:
         small = like < _LEAST_WITH_ZEROS
         return bool(small.any() and (self.logs.reshape(-1)[small] > -np.inf).any())
 
+    @property
+    def narrow_sequences(self) -> np.ndarray:
+        """Of which sequences that holds."""
+        if not self.is_narrow:
+            return np.full(self.starts.size - 1, False)
+        if self.code.size:  # what might be observed counts, so that it is the same for all
+            return np.full(self.starts.size - 1, True)
+        small = (self.like < _LEAST_WITH_ZEROS) & (self.logs.reshape(-1) > -np.inf)
+        found: np.ndarray = np.logical_or.reduceat(small.reshape(self.logs.shape).any(1), self.starts[:-1])
+        return found
+
+    def some(self, which: np.ndarray) -> tuple[Rows, _Places]:
+        """These sequences, and where their rows stand among all; None: these are all."""
+        if which.size == self.starts.size - 1:
+            return self, None
+        first, last = int(which[0]), int(which[-1]) + 1
+        if last - first == which.size:
+            return self.part(first, last), np.arange(self.starts[first], self.starts[last])
+        lengths = np.diff(self.starts)[which]
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        at = np.arange(starts[-1]) + np.repeat(self.starts[which] - starts[:-1], lengths)
+        coded = bool(self.code.size)
+        return Rows(self.logs if coded else self.logs[at], self.code[at] if coded else self.code, starts), at
+
     def shift_of(self) -> np.ndarray | None:
         """The shift of each row."""
         if self.shifts is None or not self.code.size:
@@ -173,9 +200,9 @@ class Expected:
 
 def log_likelihoods(chain: Chain, rows: Rows, clock: Clock) -> np.ndarray:
     """Log P of each sequence."""
-    count = rows.starts.size - 1
 
-    def fast() -> np.ndarray:
+    def fast(rows: Rows, at: _Places) -> tuple[np.ndarray, ...]:
+        count = rows.starts.size - 1
         logs, powers = np.empty(count), np.empty(count, np.int64)
         if chain.k == 4:
             args: tuple[Any, ...] = (chain.start, chain.flat, rows.like, rows.code)
@@ -186,28 +213,29 @@ def log_likelihoods(chain: Chain, rows: Rows, clock: Clock) -> np.ndarray:
         _run(name, *args, rows.starts, int(chain.is_safe), logs, powers, chain=chain, rows=rows, clock=clock)
         logs += powers * _LN2
         shift = rows.shift_of()
-        return logs if shift is None else logs + np.add.reduceat(shift, rows.starts[:-1])
+        return (logs if shift is None else logs + np.add.reduceat(shift, rows.starts[:-1]),)
 
-    def slow() -> np.ndarray:
-        return np.add.reduceat(filtered(chain, rows, clock)[1], rows.starts[:-1])
+    def slow(rows: Rows, at: _Places) -> tuple[np.ndarray, ...]:
+        return (np.add.reduceat(filtered(chain, rows, clock)[1], rows.starts[:-1]),)
 
-    return _either(fast, slow, chain, rows)
+    return _by_sequence(fast, slow, chain, rows, "s")[0]
 
 
 def filtered(chain: Chain, rows: Rows, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
     """P(state | rows up to this one), (rows, k); and log P(row | rows before)."""
 
-    def fast() -> tuple[np.ndarray, np.ndarray]:
+    def fast(rows: Rows, at: _Places) -> tuple[np.ndarray, ...]:
         alpha, share = _forward(chain, rows, clock)
         shift = rows.shift_of()
         log = np.log(share)
         return alpha, log if shift is None else log + shift
 
-    def slow() -> tuple[np.ndarray, np.ndarray]:
+    def slow(rows: Rows, at: _Places) -> tuple[np.ndarray, ...]:
         alpha, share = _forward_in_logs(chain, rows, clock)
         return np.exp(alpha), share
 
-    return _either(fast, slow, chain, rows)
+    alpha, share = _by_sequence(fast, slow, chain, rows, "rr")
+    return alpha, share
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,13 +272,13 @@ def filtered_on(
 
 def smoothed(chain: Chain, rows: Rows, clock: Clock, lag: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """P(state | all rows, or those up to `lag` steps later), (rows, k); and log P(row | rows before)."""
-    k, count = chain.k, rows.starts.size - 1
+    k = chain.k
 
-    def fast() -> tuple[np.ndarray, np.ndarray]:
+    def fast(rows: Rows, at: _Places) -> tuple[np.ndarray, ...]:
         alpha, share = _forward(chain, rows, clock)
         if lag is None:
             nothing = (np.zeros(k), _NO_FLOATS, _NO_FLOATS)
-            _backward(chain, rows, np.ones(count), alpha, share, *nothing, clock=clock)
+            _backward(chain, rows, np.ones(rows.starts.size - 1), alpha, share, *nothing, clock=clock)
         else:
             gamma = np.empty_like(alpha)
             shared = (chain.turned, *chain.arcs, rows.like, rows.code, rows.starts)
@@ -261,7 +289,7 @@ def smoothed(chain: Chain, rows: Rows, clock: Clock, lag: int | None = None) -> 
         log = np.log(share)
         return alpha, log if shift is None else log + shift
 
-    def slow() -> tuple[np.ndarray, np.ndarray]:
+    def slow(rows: Rows, at: _Places) -> tuple[np.ndarray, ...]:
         alpha, share = _forward_in_logs(chain, rows, clock)
         if lag is None:
             return _normal(alpha + _backward_in_logs(chain, rows, clock)), share
@@ -277,7 +305,8 @@ def smoothed(chain: Chain, rows: Rows, clock: Clock, lag: int | None = None) -> 
                 gamma[t] = _normal((alpha[t] + beta[0])[None])[0]
         return gamma, share
 
-    return _either(fast, slow, chain, rows)
+    gamma, share = _by_sequence(fast, slow, chain, rows, "rr")
+    return gamma, share
 
 
 def expected(chain: Chain, rows: Rows, weight: np.ndarray, clock: Clock) -> Expected:
@@ -344,26 +373,38 @@ def pairs_of(chain: Chain, rows: Rows, gamma: np.ndarray, clock: Clock) -> np.nd
 
     Given the next state, what is observed later says nothing more of this one (Rauch, Tung & Striebel 1965).
     """
-    onward = np.delete(np.arange(rows.n_rows), rows.starts[1:] - 1)
 
-    def fast() -> np.ndarray:
+    def fast(rows: Rows, at: _Places) -> tuple[np.ndarray, ...]:
+        onward = _onward(rows)
         alpha = _forward(chain, rows, clock)[0][onward]
-        ahead = alpha @ chain.move
-        ratio = np.divide(gamma[onward + 1], ahead, out=np.zeros_like(ahead), where=ahead > 0.0)
-        return np.asarray(alpha[:, :, None] * chain.move * ratio[:, None, :])
+        ahead = alpha[:, :1] * chain.move[0]
+        for i in range(1, chain.k):  # a product of matrices has other last bits for other numbers of rows
+            ahead += alpha[:, i : i + 1] * chain.move[i]
+        ratio = np.divide(_those(gamma, at)[onward + 1], ahead, out=np.zeros_like(ahead), where=ahead > 0.0)
+        return (alpha[:, :, None] * chain.move * ratio[:, None, :],)
 
-    def slow() -> np.ndarray:
+    def slow(rows: Rows, at: _Places) -> tuple[np.ndarray, ...]:
+        onward = _onward(rows)
         alpha = _forward_in_logs(chain, rows, clock)[0][onward]
         joint = alpha[:, :, None] + chain.in_logs[1].reshape(chain.k, chain.k)
         most = joint.max(axis=1, keepdims=True)
         joint -= np.where(most == -np.inf, 0.0, most)
         np.exp(joint, out=joint)
         sums = joint.sum(axis=1)
-        ratio = np.divide(gamma[onward + 1], sums, out=np.zeros_like(sums), where=sums > 0.0)
+        ratio = np.divide(_those(gamma, at)[onward + 1], sums, out=np.zeros_like(sums), where=sums > 0.0)
         joint *= ratio[:, None, :]
-        return np.asarray(joint)
+        return (joint,)
 
-    return _either(fast, slow, chain, rows)
+    return _by_sequence(fast, slow, chain, rows, "p")[0]
+
+
+def _those(table: np.ndarray, at: _Places) -> np.ndarray:
+    return table if at is None else table[at]
+
+
+def _onward(rows: Rows) -> np.ndarray:
+    """All rows but the last one of each sequence."""
+    return np.delete(np.arange(rows.n_rows), rows.starts[1:] - 1)
 
 
 def log_joints(chain: Chain, rows: Rows, path: np.ndarray) -> np.ndarray:
@@ -478,6 +519,69 @@ def _either(fast: Callable[[], _Found], slow: Callable[[], _Found], chain: Chain
         except Narrow:
             pass
     return slow()
+
+
+_Answer = Callable[[Rows, _Places], tuple[np.ndarray, ...]]
+
+
+def _by_sequence(
+    fast: _Answer,
+    slow: _Answer,
+    chain: Chain,
+    rows: Rows,
+    kinds: str,
+) -> tuple[np.ndarray, ...]:
+    """Each sequence in doubles where that loses nothing in it, else in logarithms: the bits it has alone.
+
+    Args:
+        fast: answers about some sequences, which stand in these rows of all; in doubles.
+        slow: the same in logarithms.
+        chain: the chain.
+        rows: all sequences.
+        kinds: what each answer has: "r" rows, "s" a number for each sequence, "p" rows but the last ones.
+    """
+    many = rows.starts.size - 1
+    made: list[np.ndarray] = []
+    lost: list[int] = []  # rows that are impossible
+
+    def answer(which: np.ndarray, how: _Answer) -> None:
+        some, at = rows.some(which)
+        try:
+            found = how(some, at)
+        except ImpossibleStep as error:
+            lost.append(error.row if at is None else int(at[error.row]))
+            return
+        for i, (kind, part) in enumerate(zip(kinds, found, strict=True)):
+            size = {"r": rows.n_rows, "s": many, "p": rows.n_rows - many}[kind]
+            if at is None:
+                made.append(part)
+                continue
+            if len(made) <= i:
+                made.append(np.empty((size, *part.shape[1:]), part.dtype))
+            if kind == "p":  # each sequence before has one less
+                at = at[_onward(some)] - np.repeat(which, np.diff(some.starts) - 1)
+            made[i][which if kind == "s" else at] = part
+
+    def in_doubles(which: np.ndarray) -> None:
+        if lost:  # an earlier row is impossible
+            return
+        try:
+            answer(which, fast)
+        except Narrow:
+            if which.size == 1:
+                answer(which, slow)
+            else:
+                for half in np.array_split(which, 2):
+                    in_doubles(half)
+
+    logs = np.full(many, False) if chain.is_safe else rows.narrow_sequences | chain.is_narrow
+    if not logs.all():
+        in_doubles(np.flatnonzero(~logs))
+    if logs.any():
+        answer(np.flatnonzero(logs), slow)
+    if lost:
+        raise ImpossibleStep(min(lost))
+    return tuple(made)
 
 
 def _groups(starts: np.ndarray) -> list[tuple[int, int]]:

@@ -844,7 +844,7 @@ def best_paths(
             if most == -math.inf:
                 where[0] = t
                 return IMPOSSIBLE
-            if t % 64 == 0:  # so that sums do not lose digits as they grow
+            if (t - begin) % 64 == 0:  # so that sums do not lose digits as they grow
                 taken += most
                 for j in range(k):
                     kept[o + j] -= most
@@ -911,7 +911,7 @@ def best_paths_of_four(
             if x0 == -math.inf:
                 where[0] = t
                 return IMPOSSIBLE
-            if t % 64 == 0:  # so that sums do not lose digits as they grow
+            if (t - begin) % 64 == 0:  # so that sums do not lose digits as they grow
                 taken += x0
                 a0, a1, a2, a3 = a0 - x0, a1 - x0, a2 - x0, a3 - x0
         most, state = _best_of_four(a0, a1, a2, a3)
