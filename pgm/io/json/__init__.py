@@ -75,7 +75,7 @@ class Form(NamedTuple):
 _DYNAMIC = "pgm.models.dynamic"
 # Models over time and decisions: each stands in its file under a key of its own.
 FORMS = {
-    "hmm": Form(f"{_DYNAMIC}.hmm.HMM", "chains"),
+    "hmm": Form(f"{_DYNAMIC}.hmm.HMM", "hmm"),
     "hidden-chains": Form(f"{_DYNAMIC}.hidden.HiddenChain", "hidden_chains"),
     "markov-chain": Form(f"{_DYNAMIC}.markov_chain.MarkovChain", "markov_chains"),
     "switching-linear-dynamical-system": Form(

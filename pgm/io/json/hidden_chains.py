@@ -29,7 +29,7 @@ from pgm.models.dynamic.variants import (
 )
 from pgm.variables import Domain
 
-from .chains import _emission
+from .hmm import _emission
 from .states import read_domain, write_domain, write_state
 
 HIDDEN = "hidden-chains"

@@ -8,8 +8,8 @@ from pgm.distributions.parts import Part
 from pgm.errors import PGMError
 from pgm.models.mixtures import Mixture
 
-from .chains import _emission
 from .hidden_chains import write_emission
+from .hmm import _emission
 from .states import read_domain, write_domain
 
 

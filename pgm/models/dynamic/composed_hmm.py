@@ -17,10 +17,10 @@ from pgm.models.bayesian_network import BayesianNetwork
 from pgm.printing import label
 from pgm.variables import Variable, as_domain
 
+from .chain_network import steps_of
 from .chain_tables import CERTAIN, Key, Layout
 from .expanded_network import network
 from .hidden import HiddenChain, Sheet
-from .unrolled import steps_of
 
 _ROWS = 20
 START, END = 0, 1  # the first two places of a part

@@ -12,8 +12,8 @@ from pgm.distributions import Emission
 from pgm.errors import InvalidArgument, InvalidTable, listed, shown
 
 from .chain_tables import CERTAIN, Key
+from .checks import probabilities
 from .composed_hmm import END, START, ComposedHMM, Places
-from .numbers import probabilities
 
 _ROUNDING = 1e-6
 _Arc = tuple[int, int, Key | None, int]  # from, to, a table or None, the entry of it

@@ -15,9 +15,9 @@ from pgm.errors import InvalidArgument, listed
 from pgm.results.outlook import Outlook
 from pgm.variables import Variable
 
+from .chain_network import observed
 from .chain_tables import Key, together
 from .joint_chains import JointChains, check_emission, named, variable_of
-from .unrolled import observed
 
 
 class CoupledHMM(JointChains):

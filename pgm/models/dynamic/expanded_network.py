@@ -11,7 +11,7 @@ from pgm.cpds.table_input import check_cells
 from pgm.models.bayesian_network import BayesianNetwork
 from pgm.variables import Domain, Variable, as_domain
 
-from .unrolled import observed
+from .chain_network import observed
 
 if TYPE_CHECKING:
     from .hidden import HiddenChain

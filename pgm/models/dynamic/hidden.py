@@ -31,9 +31,9 @@ from pgm.runtime.clock import Clock, start_clock
 from pgm.variables import Variable
 
 from . import hidden_learning
+from .chain_network import steps_of
 from .chain_tables import Key, Layout
-from .numbers import check_steps, names
-from .unrolled import steps_of
+from .checks import check_steps, names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

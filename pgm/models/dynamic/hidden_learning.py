@@ -15,7 +15,7 @@ from pgm.learning import Collapsed, Step, climb
 from pgm.results import FitReport
 from pgm.runtime.clock import start_clock
 
-from .numbers import MOST_STARTS, normalised, weights_of
+from .checks import MOST_STARTS, normalised, weights_of
 
 if TYPE_CHECKING:
     from .chain_tables import Key

@@ -31,10 +31,8 @@ from pgm.results.steps import CHAIN
 from pgm.runtime.clock import start_clock
 from pgm.variables import Variable
 
-from . import hmm_learning, unrolled
-from .hmm_labels import known_states
-from .hmm_stream import HMMStream
-from .numbers import (
+from . import chain_network, hmm_learning
+from .checks import (
     check_steps,
     distribution,
     domain_of,
@@ -44,6 +42,8 @@ from .numbers import (
     steps_ahead,
     transitions,
 )
+from .hmm_labels import known_states
+from .hmm_stream import HMMStream
 from .topology import allowed
 
 if TYPE_CHECKING:
@@ -617,7 +617,7 @@ class HMM:
         >>> round(net.query("state[0]", {"observation[0]": 0, "observation[1]": 1})[0], 6)
         0.646067
         """
-        return unrolled.network(self, steps)
+        return chain_network.network(self, steps)
 
     def copy(self) -> Self:
         """Return an independent copy."""

@@ -25,9 +25,9 @@ from pgm.results import FitReport
 from pgm.runtime.clock import start_clock
 
 from . import hmm_conditional
+from .checks import weights_of
 from .hmm import HMM
 from .hmm_learning import METHODS
-from .numbers import weights_of
 
 
 class HMMClassifier(Estimator):

@@ -17,9 +17,9 @@ from pgm.learning import Collapsed, Step, climb, strides
 from pgm.results import FitReport
 from pgm.runtime.clock import Clock, start_clock
 
+from .checks import MOST_STARTS, normalised, rows_fixed, weights_of
 from .hmm_labels import Labelled
 from .hmm_priors import EmissionPrior, counts_of, of_emission
-from .numbers import MOST_STARTS, normalised, rows_fixed, weights_of
 
 if TYPE_CHECKING:
     from .hmm import HMM

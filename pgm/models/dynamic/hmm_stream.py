@@ -16,7 +16,7 @@ from pgm.results import Distribution, SequenceForecast, StateBeliefs
 from pgm.results.steps import CHAIN
 from pgm.runtime.clock import start_clock
 
-from .numbers import steps_ahead
+from .checks import steps_ahead
 
 if TYPE_CHECKING:
     from .hmm import HMM

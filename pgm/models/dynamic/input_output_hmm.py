@@ -19,11 +19,11 @@ from pgm.runtime.clock import start_clock
 from pgm.variables import REAL, Variable
 
 from . import input_output_learning, input_output_network
+from .chain_network import steps_of
 from .chain_tables import Entries, Layout
+from .checks import distribution, domain_of, names, printed_rows, transitions
 from .hidden import HiddenChain, Sheet
 from .inputs import Fed, fed, input_rows, with_past
-from .numbers import distribution, domain_of, names, printed_rows, transitions
-from .unrolled import steps_of
 
 _ROWS = 12
 _GIVEN = (Softmax, ByInput, Estimators)

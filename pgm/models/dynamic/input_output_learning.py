@@ -10,9 +10,9 @@ from pgm.learning import Collapsed, Step
 from pgm.runtime.clock import start_clock
 
 from . import hidden_learning
+from .checks import weights_of
 from .hidden_learning import expected, shares
 from .inputs import Fed
-from .numbers import weights_of
 
 
 class Task(hidden_learning.Task):

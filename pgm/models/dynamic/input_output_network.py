@@ -14,8 +14,8 @@ from pgm.errors import InvalidArgument
 from pgm.models.bayesian_network import BayesianNetwork
 from pgm.variables import REAL, Domain, Variable
 
+from .chain_network import observed
 from .inputs import with_past
-from .unrolled import observed
 
 if TYPE_CHECKING:
     from .input_output_hmm import InputOutputHMM

@@ -17,11 +17,11 @@ from pgm.models.bayesian_network import BayesianNetwork
 from pgm.results import JointBeliefs, JointPath
 from pgm.variables import Domain, Variable, as_domain, unordered
 
+from .chain_network import observed, steps_of
 from .chain_tables import Link
+from .checks import names, printed_rows, probabilities, rows_of
 from .hidden import HiddenChain, Sheet
 from .markov_chain import MarkovChain
-from .numbers import names, printed_rows, probabilities, rows_of
-from .unrolled import observed, steps_of
 
 if TYPE_CHECKING:
     from .chain_tables import Key

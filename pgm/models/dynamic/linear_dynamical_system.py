@@ -23,12 +23,12 @@ from pgm.results import (
 )
 
 from . import linear_learning, linear_network
+from .checks import check_steps
 from .linear_parameters import covariance as covariance_of
 from .linear_parameters import matrix, names_of, numbers, plural, symmetric, vector
 from .linear_questions import Parameters, Question, asked
 from .linear_stream import LinearStream
 from .linear_sums import parameters_of_sum
-from .numbers import check_steps
 
 if TYPE_CHECKING:
     from pgm.models import BayesianNetwork

@@ -16,8 +16,8 @@ from pgm.learning import linear_systems as em
 from pgm.results import FitReport
 from pgm.runtime.clock import start_clock
 
+from .checks import MOST_STARTS, weights_of
 from .linear_questions import Parameters, asked, prepared
-from .numbers import MOST_STARTS, weights_of
 
 if TYPE_CHECKING:
     from .linear_dynamical_system import LinearDynamicalSystem

@@ -13,8 +13,8 @@ from pgm.inference.engines.kalman.schedule import factored
 from pgm.models.bayesian_network import BayesianNetwork
 from pgm.variables import Variable
 
+from .checks import check_steps
 from .linear_questions import Parameters, added, schedule
-from .numbers import check_steps
 
 if TYPE_CHECKING:
     from .linear_dynamical_system import LinearDynamicalSystem

@@ -14,8 +14,8 @@ from pgm.printing import html_text
 from pgm.results import Filtered, Forecast, Matrices, Output, Report
 from pgm.runtime.clock import start_clock
 
+from .checks import check_steps
 from .linear_questions import Given, Parameters, prepared, read, schedule
-from .numbers import check_steps
 
 if TYPE_CHECKING:
     from .linear_dynamical_system import LinearDynamicalSystem

@@ -20,8 +20,8 @@ from pgm.results.steps import CHAIN
 from pgm.runtime.clock import start_clock
 from pgm.variables import Variable, as_domain
 
-from . import unrolled
-from .numbers import (
+from . import chain_network
+from .checks import (
     check_steps,
     distribution,
     domain_of,
@@ -326,7 +326,7 @@ class MarkovChain:
         >>> round(chain.to_network(3).query("state[1]", {"state[0]": 0, "state[2]": 1})[0], 6)
         0.5625
         """
-        return unrolled.chain(self.name, self.variable, self._known, steps)
+        return chain_network.chain(self.name, self.variable, self._known, steps)
 
     def plot(
         self,

@@ -15,12 +15,12 @@ from pgm.models.bayesian_network import BayesianNetwork
 from pgm.results import JointBeliefs, JointPath
 from pgm.variables import Variable, as_domain
 
+from .chain_network import steps_of
 from .chain_tables import Entries, Layout
+from .checks import distribution, domain_of, names, printed_rows, transitions
 from .expanded_network import network
 from .hidden import HiddenChain, Sheet
 from .joint_chains import check_emission
-from .numbers import distribution, domain_of, names, printed_rows, transitions
-from .unrolled import steps_of
 
 _ROWS = 12
 

@@ -18,9 +18,9 @@ from pgm.learning.parameters import fixed_rows, maximise, rules
 from pgm.results import FitReport
 from pgm.runtime.clock import start_clock
 
+from .checks import MOST_STARTS, weights_of
 from .network_rows import Read
 from .network_slices import Node, back_of, of_cpds, template
-from .numbers import MOST_STARTS, weights_of
 
 _Nodes = dict[str, Node]
 

@@ -16,8 +16,8 @@ from pgm.printing import html_text
 from pgm.results import NetworkBeliefs
 from pgm.runtime.clock import start_clock
 
+from .checks import steps_ahead
 from .network_rows import Read, read
-from .numbers import steps_ahead
 
 if TYPE_CHECKING:
     from .dynamic_bayesian_network import DynamicBayesianNetwork

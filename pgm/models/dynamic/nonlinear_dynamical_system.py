@@ -13,12 +13,12 @@ from pgm.randomness import draw_count, generator
 from pgm.results import PerSequence, Report, SampledSeries
 
 from . import nonlinear_answers as answers
+from .checks import check_steps
 from .filters import filter_of
 from .linear_parameters import names_of, plural
 from .linear_questions import read
 from .nonlinear_parameters import Noise, Parameters, at, checked, periods_of, root_of
 from .nonlinear_stream import NonlinearStream
-from .numbers import check_steps
 
 _DRAWN = Report("forward", exact=True)
 

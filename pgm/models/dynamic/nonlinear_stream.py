@@ -16,11 +16,11 @@ from pgm.results import Filtered, Forecast
 from pgm.runtime.clock import start_clock
 
 from . import nonlinear_answers as answers
+from .checks import check_steps
 from .filters import Filter, Particles
 from .linear_questions import Given, read
 from .linear_stream import _lone
 from .nonlinear_parameters import Noise, Parameters
-from .numbers import check_steps
 
 
 @dataclass(frozen=True)

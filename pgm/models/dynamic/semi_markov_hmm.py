@@ -15,11 +15,11 @@ from pgm.models.bayesian_network import BayesianNetwork
 from pgm.results import StatePath
 from pgm.variables import Variable, as_domain
 
+from .chain_network import steps_of
 from .chain_tables import CERTAIN, IMPOSSIBLE, Entries, Key, Layout
+from .checks import distribution, domain_of, names, printed_rows, probabilities, rows_of, transitions
 from .expanded_network import network
 from .hidden import HiddenChain, Sheet
-from .numbers import distribution, domain_of, names, printed_rows, probabilities, rows_of, transitions
-from .unrolled import steps_of
 
 _ROWS = 12
 _TAIL = 1e-9  # what a distribution may leave beyond the longest duration

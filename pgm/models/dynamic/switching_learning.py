@@ -17,8 +17,8 @@ from pgm.runtime.clock import start_clock
 
 from . import linear_learning as linear
 from . import switching_answers as answers
+from .checks import normalised, weights_of
 from .linear_questions import Given, Parameters
-from .numbers import normalised, weights_of
 
 if TYPE_CHECKING:
     from .switching_linear_dynamical_system import SwitchingLinearDynamicalSystem

@@ -30,9 +30,9 @@ from pgm.variables import Variable
 
 from . import linear_network, switching_learning
 from . import switching_answers as answers
+from .checks import check_steps, distribution, domain_of, transitions
 from .linear_dynamical_system import LinearDynamicalSystem
 from .linear_questions import Given, added, read
-from .numbers import check_steps, distribution, domain_of, transitions
 
 if TYPE_CHECKING:
     from pgm.models import BayesianNetwork

@@ -14,11 +14,11 @@ from pgm.inference.engines.staged import stage
 from pgm.models.bayesian_network import BayesianNetwork
 from pgm.variables import Variable, as_domain
 
+from .chain_network import steps_of
 from .chain_tables import IMPOSSIBLE, Entries, Layout, Shares
+from .checks import distribution, names, printed_rows, transitions
 from .expanded_network import network
 from .hidden import HiddenChain, Sheet
-from .numbers import distribution, names, printed_rows, transitions
-from .unrolled import steps_of
 
 
 class UrnHMM(HiddenChain):

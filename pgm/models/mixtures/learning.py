@@ -14,9 +14,9 @@ from pgm.distributions.of_states import completed
 from pgm.errors import ImpossibleEvidence, InvalidArgument, listed, nearest, shown
 from pgm.frames import Sequences, weights_of
 from pgm.learning import Collapsed, Step, climb, strides
+from pgm.models.dynamic.checks import MOST_STARTS, normalised, rows_fixed
 from pgm.models.dynamic.hmm_labels import Labelled
 from pgm.models.dynamic.hmm_priors import EmissionPrior, counts_of, of_emission
-from pgm.models.dynamic.numbers import MOST_STARTS, normalised, rows_fixed
 from pgm.results import FitReport
 from pgm.runtime.clock import Clock, start_clock
 

@@ -11,7 +11,7 @@ from pgm.distributions import Emission
 from pgm.errors import ImpossibleEvidence, IncompleteModel, InvalidArgument, InvalidFrame, nearest, shown
 from pgm.frames import Sequences, rows_of
 from pgm.models.bayesian_network import BayesianNetwork
-from pgm.models.dynamic.numbers import distribution, names, printed_rows
+from pgm.models.dynamic.checks import distribution, names, printed_rows
 from pgm.printing import html_table, html_text, text_table
 from pgm.randomness import draw_count, generator
 from pgm.results import FitReport, Logarithm, Report, Samples

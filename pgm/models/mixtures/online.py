@@ -10,7 +10,7 @@ import numpy as np
 from pgm.distributions.pseudo_counts import times
 from pgm.errors import InvalidArgument, shown
 from pgm.frames import Sequences
-from pgm.models.dynamic.numbers import normalised
+from pgm.models.dynamic.checks import normalised
 
 from .labels import Labels
 from .learning import Numbers, Task

@@ -1,4 +1,4 @@
-"""Hidden Markov models as Bayesian networks, step by step."""
+"""Markov chains and hidden Markov models as Bayesian networks, step by step."""
 
 from __future__ import annotations
 
