@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks import parameters
+from benchmarks import mixtures, parameters
 from benchmarks.exact import Part, run_parts
 from benchmarks.harness import Options, Report
 
-PARTS: dict[str, Part] = {"parameters": parameters.run}
+PARTS: dict[str, Part] = {"parameters": parameters.run, "mixtures": mixtures.run}
 
 
 def run(parts: Sequence[str], options: Options) -> Report:

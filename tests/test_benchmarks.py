@@ -21,6 +21,7 @@ from benchmarks import (
     hidden_markov,
     kalman,
     loopy,
+    mixtures,
     mutation,
     networks,
     overhead,
@@ -70,6 +71,14 @@ def test_hidden_markov_models_agree_with_their_peers(monkeypatch):
     }
     assert {r.side for r in report.results} >= {"pgm", hidden_markov.HMMLEARN}
     assert len(report.findings) == 12
+
+
+def test_mixtures_agree_with_scikit_learn():
+    pytest.importorskip("sklearn")
+    report = Report()
+    mixtures.run(report, Options(rounds=1, rows=2000))
+    assert len(report.results) == 2 * 5
+    assert len(report.findings) == 5
 
 
 @needs_networks
