@@ -43,7 +43,7 @@ from pgm.io import FORMATS
 from pgm.io.text import read_text
 from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.models.causal.graph import CausalGraph
-from pgm.models.decision import InfluenceDiagram
+from pgm.models.decision import InfluenceDiagram, Policy
 from pgm.models.decision.rule import Rule
 from pgm.models.dynamic.dynamic_bayesian_network import DynamicBayesianNetwork
 from pgm.results import Assignment, Density, Distribution, Report
@@ -437,6 +437,8 @@ def _no_questions(given: argparse.Namespace, model: Any) -> InvalidArgument:
 
 def _read_diagram(given: argparse.Namespace) -> InfluenceDiagram:
     model = _read_any(given, as_it_is=True)
+    if isinstance(model, Policy):
+        return model.diagram
     if not isinstance(model, InfluenceDiagram):
         raise InvalidArgument(f"{given.file} holds no influence diagram: there is nothing to decide in it.")
     return model
@@ -450,6 +452,8 @@ def _read_any(given: argparse.Namespace, as_it_is: bool) -> Any:
             f"stdin has no name that tells its format: --format is one of {listed(FORMATS)}."
         )
     model: Any = pgm.read(_input(given.file), format=given.format, encoding=given.encoding)
+    if isinstance(model, Policy) and not as_it_is:
+        return model.network()
     if isinstance(model, DynamicBayesianNetwork) and not as_it_is:
         texts = [*(getattr(given, "targets", None) or ()), *(getattr(given, "given", None) or ())]
         steps = [int(step) for text in texts for step in re.findall(r"^[^=]*\[(\d+)\]", text)]
@@ -529,7 +533,7 @@ def info(given: argparse.Namespace) -> None:
         _json(kind) if given.json else _print(f"{_aligned(kind)}\n\n{model!r}")
         return
     facts = _facts(model)
-    if isinstance(model, DynamicBayesianNetwork | InfluenceDiagram | CausalGraph):
+    if isinstance(model, DynamicBayesianNetwork | InfluenceDiagram | Policy | CausalGraph):
         _json(facts) if given.json else _print(_aligned(facts))
         return
     cost = model.plan()
@@ -588,7 +592,9 @@ def _listed(here: Mapping[str, Any]) -> str:
     return "\n".join(f"{name:<16}{text}" for name, text in rows.items())
 
 
-def _facts(model: Model | DynamicBayesianNetwork | InfluenceDiagram | CausalGraph) -> dict[str, Any]:
+def _facts(
+    model: Model | DynamicBayesianNetwork | InfluenceDiagram | Policy | CausalGraph,
+) -> dict[str, Any]:
     if isinstance(model, CausalGraph):
         return {
             "kind": "causal graph",
@@ -596,6 +602,9 @@ def _facts(model: Model | DynamicBayesianNetwork | InfluenceDiagram | CausalGrap
             "arrows": len(model.edges),
             "hidden causes": len(model.common),
         }
+    if isinstance(model, Policy):
+        facts = {"kind": "policy", "decisions": ", ".join(model.decisions)}
+        return facts | {"utility": f"{model.expected_utility:.6g}", "exact": "yes" if model.exact else "no"}
     if isinstance(model, InfluenceDiagram):
         return {
             "kind": "influence diagram",
@@ -813,10 +822,14 @@ def _typed(column: list[str]) -> list[Any]:
 
 
 def solve(given: argparse.Namespace) -> None:
-    """Print a policy, its tables, and what it is worth."""
-    diagram = _read_diagram(given)
-    known = evidence(diagram, given.given)
-    policy = diagram.solve(known)
+    """Print a policy, its tables, and what it is worth; one that a file holds is printed as it is."""
+    kept = _read_any(given, as_it_is=True) if given.file != "-" and not given.given else None
+    if isinstance(kept, Policy):
+        policy, known = kept, dict(kept.given)
+    else:
+        diagram = kept if isinstance(kept, InfluenceDiagram) else _read_diagram(given)
+        known = evidence(diagram, given.given)
+        policy = diagram.solve(known)
     rules = {name: policy[name] for name in given.decisions or policy}
     if given.json:
         tables = {name: _rows_of(rule) for name, rule in rules.items()}

@@ -592,3 +592,15 @@ def test_what_the_shell_has_no_questions_of_is_printed(
     assert repr(model) in out
     for line in (["query", path, "x"], ["map", path], ["plan", path], ["sample", path, "3"]):
         assert "no questions" in complaint(capsys, *line)
+
+
+def test_a_policy_that_was_kept(capsys, tmp_path):
+    oil = pgm.load_network("oil_wildcatter")
+    pgm.write(oil.solve(), tmp_path / "plan.json")
+    plan = str(tmp_path / "plan.json")
+    assert said(capsys, "info", plan).split()[:4] == ["kind", "policy", "decisions", "test,"]
+    assert "expected utility 22.500000" in said(capsys, "solve", plan)
+    assert "expected utility 20.000000" in said(capsys, "solve", plan, "--given", "test=no")
+    assert "32.500000" in said(capsys, "value", plan)
+    assert "0.228571" in said(capsys, "query", plan, "oil", "--given", "report=open")  # as a network
+    assert "22.500000" in said(capsys, "solve", "oil_wildcatter")

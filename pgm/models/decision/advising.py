@@ -102,3 +102,14 @@ def _refuse(
     raise ImpossibleEvidence(
         f"{where}: {condition(case)} cannot happen when {decision!r} is decided; {remedy}", case
     )
+
+
+def codes_of(variable: Variable, column: np.ndarray) -> np.ndarray:
+    """Return a column of states as codes.
+
+    Args:
+        variable: whose states they are.
+        column: the states.
+    """
+    place = {state: code for code, state in enumerate(variable.states)}
+    return np.array([place[state] for state in column.tolist()], dtype=np.int64)

@@ -15,11 +15,10 @@ from pgm.results.base import Result, pandas, put
 from pgm.results.report import EXACT, Report
 from pgm.results.samples import Samples
 from pgm.results.scalars import ExpectedUtility
-from pgm.variables import Variable
 
 from . import utilities as worth
 from .advice import Advice, as_cpd, as_network, at_random
-from .advising import decided, predicted
+from .advising import codes_of, decided, predicted
 from .rule import Rule
 from .tables import expected
 
@@ -93,6 +92,11 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
         rules = {name: as_cpd(one) for name, one in self._advice.items()}
         value, _ = expected(self._diagram, rules, self.given, attitude=self.attitude)
         return ExpectedUtility(float(value), self.report)
+
+    @property
+    def diagram(self) -> InfluenceDiagram:
+        """The influence diagram that it is a policy of, as a copy."""
+        return self._diagram.copy()
 
     @property
     def decisions(self) -> tuple[str, ...]:
@@ -246,7 +250,7 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
         for name in variables:
             if name not in columns:
                 columns[name] = np.full(n, variables[name].states[variables[name].code(self.given[name])])
-        codes = {name: _codes(variables[name], columns[name]) for name in variables}
+        codes = {name: codes_of(variables[name], columns[name]) for name in variables}
         cards = {name: v.card for name, v in variables.items()}
         found = {name: columns[name] for name in variables}
         for name in self._diagram.utilities:
@@ -392,8 +396,3 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
         if not self.exact:
             note += "\n" + self.report.summary
         return ["decision", "depends on", "cases", "action"], rows, note
-
-
-def _codes(variable: Variable, column: np.ndarray) -> np.ndarray:
-    place = {state: code for code, state in enumerate(variable.states)}
-    return np.array([place[state] for state in column.tolist()], dtype=np.int64)
