@@ -1,4 +1,4 @@
-"""Learning numbers beside pyAgrum, pgmpy and scikit-learn: tables, a step of EM, rows of a mixture."""
+"""Learning numbers beside pyAgrum, pgmpy and scikit-learn: tables, a step of EM, mixtures, naive Bayes."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ def run(report: Report, options: Options) -> None:
         _tables(report, options, net, frame, case)
         _expectation(report, options, net, frame[: max(200, options.rows // 20)])
         _mixture(report, options)
+        _naive_bayes(report, options, frame)
 
 
 def _race(
@@ -91,6 +92,46 @@ def _tables(report: Report, options: Options, net: Any, frame: pd.DataFrame, cas
         return found
 
     _race(report, options, "maximum likelihood from codes", case, plain, numpy_side, "numpy", 5.0, _near)
+
+
+def _naive_bayes(report: Report, options: Options, frame: pd.DataFrame) -> None:
+    """Codes of all columns but the first, which is the class; beside CategoricalNB."""
+    try:
+        from sklearn.naive_bayes import CategoricalNB
+    except ImportError:
+        return
+    codes = np.column_stack([frame[name].cat.codes.to_numpy(np.int64) for name in frame])
+    rows, classes = np.ascontiguousarray(codes[:, 1:]), codes[:, 0]
+    case = f"{len(rows):,} rows of {rows.shape[1]} codes"
+    ours, theirs = pgm.NaiveBayes(), CategoricalNB()
+    ours.fit(rows, classes)
+    theirs.fit(rows, classes)
+
+    def same(mine: Any, peers: Any) -> None:
+        np.testing.assert_allclose(mine, peers, atol=1e-9)
+
+    _race(
+        report,
+        options,
+        "naive Bayes learns",
+        case,
+        lambda _: pgm.NaiveBayes().fit(rows, classes).class_prior_,
+        lambda _: np.exp(CategoricalNB().fit(rows, classes).class_log_prior_),
+        _SCIKIT,
+        1.0,
+        same,
+    )
+    _race(
+        report,
+        options,
+        "naive Bayes, P(class | row)",
+        case,
+        lambda _: ours.predict_proba(rows),
+        lambda _: theirs.predict_proba(rows),
+        _SCIKIT,
+        1.0,
+        same,
+    )
 
 
 def _near(ours: Any, theirs: Any) -> None:
