@@ -294,3 +294,14 @@ def test_a_constant_column_has_no_arcs(search: str) -> None:
     kind = pgm.searches.StructureMCMC(steps=500, burn_in=100) if search == "structure-mcmc" else search
     found = pgm.learn_structure(frame, search=kind, require=[("asia", "ever")], seed=0)
     assert [arc for arc in found.network.edges if {"always", "ever"} & set(arc)] == [("asia", "ever")]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_order_of_rows_and_columns_does_not_matter_to_confidence(weighted: bool) -> None:
+    frame = ROWS.to_pandas()[:400]
+    frame["n"] = np.arange(400) % 3 if weighted else 1
+    shuffled = frame.sample(frac=1.0, random_state=1)[list(frame.columns[::-1])]
+    given = {"weights": "n"} if weighted else {"columns": [name for name in frame if name != "n"]}
+    one, other = (pgm.learn_structure(each, bootstrap=5, seed=0, **given) for each in (frame, shuffled))
+    assert one.confidence == other.confidence
+    assert set(one.averaged.edges) == set(other.averaged.edges)

@@ -115,6 +115,15 @@ class Problem:
         """The same under another score."""
         return replace(self, score=score)
 
+    def in_order(self) -> Problem:
+        """The same with its rows in an order of their own, so that what is drawn depends on no other."""
+        if not self.columns:
+            return self
+        keys = self.columns if self.weights is None else (self.weights, *self.columns)
+        order = np.lexsort(keys)
+        weights = None if self.weights is None else self.weights[order]
+        return replace(self, columns=tuple(column[order] for column in self.columns), weights=weights)
+
     def resampled(self, weights: np.ndarray, rng: np.random.Generator) -> Problem:
         """The same with other weights; rows that weigh nothing are left out."""
         kept = np.flatnonzero(weights)

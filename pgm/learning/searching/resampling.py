@@ -27,13 +27,14 @@ def shares(problem: Problem, how: Search, samples: int, found: Found) -> list[Sh
             found.notes["bootstrap"] = "no samples: the search itself was stopped"
         return []
     begun = problem.rng.spawn(samples)
+    rows = problem.in_order()
     done: list[Shares | None] = [None] * samples
     count = 0
 
     def one(i: int, stop: np.ndarray) -> None:
         nonlocal count
         rng = begun[i]
-        made = how.find(problem.resampled(sampled_rows(problem, rng), rng))
+        made = how.find(rows.resampled(sampled_rows(rows, rng), rng))
         if not made.stopped_by:
             done[i] = directed_shares(made.parents, problem.known)
         count += 1
