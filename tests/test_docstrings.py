@@ -133,7 +133,13 @@ MACHINERY = {
         "first_guess with_parameters at".split()
     ),
     *("PseudoCounts.pseudo", "Conjugate.takes", "Conjugate.fitted", "Conjugate.log_prior", "Decisions.of"),
-    *("Gaussian.collapse", "GaussianMixture.collapse", "Product.collapse", "Bernoulli.yes"),
+    *(
+        "Gaussian.collapse",
+        "GaussianMixture.collapse",
+        "StudentT.collapse",
+        "Product.collapse",
+        "Bernoulli.yes",
+    ),
     *(
         f"{cls}.{name}"
         for cls in ("Codebook", "ClassifierEmission")

@@ -280,6 +280,10 @@ class StudentT(StateDistribution):
         """A state whose scale is singular, or nothing beside how far rows lie apart."""
         return Gaussian(self._known["mean"], covariance=self._known["covariance"]).collapsed(rows)
 
+    def collapse(self, spread: np.ndarray) -> tuple[int, int] | None:
+        """A state that has collapsed beside how far rows lie apart in each entry, and the flattest entry."""
+        return Gaussian(self._known["mean"], covariance=self._known["covariance"]).collapse(spread)
+
     def expected_log(self, statistics: StudentStatistics) -> float:
         """The log density of rows with these statistics, but for what no parameter changes."""
         from scipy.special import gammaln

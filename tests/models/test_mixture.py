@@ -532,6 +532,33 @@ def test_a_collapse_names_component_column_and_iteration() -> None:
     assert begin.emission.mean[1].tolist() == [9.0, 7.0]  # as it was
 
 
+def test_heavy_tails_collapse_too() -> None:
+    rows = [[1.0, 0.0], [1.0, 0.5], [1.0, 1.0], [4.0, 9.0], [5.0, 9.5], [6.0, 10.0], [5.5, 9.2]]
+    emission = pgm.Product([pgm.StudentT(df=4.0), pgm.Gaussian()])
+    with pytest.raises(pgm.InvalidArgument, match=r"collapsed in the column 'x\[0\]'"):
+        pgm.Mixture(n_components=2, emission=emission).fit(rows, seed=0)
+
+
+def test_one_column_of_symbols() -> None:
+    """Rows that are alike are worked out once; with labels the tables are those of the classes."""
+    words, kind = list("aabbbcab"), [0, 0, 1, 1, 1, None, None, 0]
+    found = pgm.Mixture(n_components=2, emission=pgm.Categorical(symbols=list("abc")))
+    found.fit(words, labels=kind, max_iter=500, tol=1e-12)
+    assert np.diff(found.fit_report.log_likelihoods).min() >= -1e-9
+    alone = found.copy().fit([w for w, z in zip(words, kind, strict=True) if z is not None],
+                             labels=[z for z in kind if z is not None])  # fmt: skip
+    np.testing.assert_allclose(alone.emission.p, [[2 / 3, 1 / 3, 0], [0, 1, 0]], atol=1e-12)
+    assert alone.weights.tolist() == [0.5, 0.5]
+    p = found.weights[0] * found.emission.p[0, 0]
+    assert found.predict_proba(["a"])[0, 0] == pytest.approx(
+        p / (p + found.weights[1] * found.emission.p[1, 0])
+    )
+    assert found.to_network().query("component", {"x": "b"}).values == pytest.approx(
+        found.predict_proba(["b"])[0]
+    )
+    assert found.sample(3, seed=0)["x"].tolist()[0] in words
+
+
 def test_an_impossible_row_is_named() -> None:
     sure = pgm.Mixture([0.5, 0.5], pgm.Bernoulli([[1.0, 0.0], [1.0, 1.0]]))
     assert sure.log_likelihood([[1, 0], [0, 0]])[1] == -np.inf
