@@ -533,7 +533,7 @@ def info(given: argparse.Namespace) -> None:
         _json(kind) if given.json else _print(f"{_aligned(kind)}\n\n{model!r}")
         return
     facts = _facts(model)
-    if isinstance(model, DynamicBayesianNetwork | InfluenceDiagram | Policy | CausalGraph):
+    if isinstance(model, DynamicBayesianNetwork | InfluenceDiagram | CausalGraph):
         _json(facts) if given.json else _print(_aligned(facts))
         return
     cost = model.plan()
@@ -592,9 +592,7 @@ def _listed(here: Mapping[str, Any]) -> str:
     return "\n".join(f"{name:<16}{text}" for name, text in rows.items())
 
 
-def _facts(
-    model: Model | DynamicBayesianNetwork | InfluenceDiagram | Policy | CausalGraph,
-) -> dict[str, Any]:
+def _facts(model: Model | DynamicBayesianNetwork | InfluenceDiagram | CausalGraph) -> dict[str, Any]:
     if isinstance(model, CausalGraph):
         return {
             "kind": "causal graph",
@@ -602,9 +600,6 @@ def _facts(
             "arrows": len(model.edges),
             "hidden causes": len(model.common),
         }
-    if isinstance(model, Policy):
-        facts = {"kind": "policy", "decisions": ", ".join(model.decisions)}
-        return facts | {"utility": f"{model.expected_utility:.6g}", "exact": "yes" if model.exact else "no"}
     if isinstance(model, InfluenceDiagram):
         return {
             "kind": "influence diagram",

@@ -598,7 +598,7 @@ def test_a_policy_that_was_kept(capsys, tmp_path):
     oil = pgm.load_network("oil_wildcatter")
     pgm.write(oil.solve(), tmp_path / "plan.json")
     plan = str(tmp_path / "plan.json")
-    assert said(capsys, "info", plan).split()[:4] == ["kind", "policy", "decisions", "test,"]
+    assert "expected utility 22.500000" in said(capsys, "info", plan)
     assert "expected utility 22.500000" in said(capsys, "solve", plan)
     assert "expected utility 20.000000" in said(capsys, "solve", plan, "--given", "test=no")
     assert "32.500000" in said(capsys, "value", plan)
