@@ -34,6 +34,7 @@ from pgm.models.beliefs import TableBelief
 from pgm.models.causal.counterfactuals import Counterfactual
 from pgm.models.causal.effect_range import EffectRange
 from pgm.models.causal.effects import CausalEffect
+from pgm.models.causal.estimation import Estimate
 from pgm.models.causal.identified import Identified
 from pgm.models.classifiers.decisions import Decisions
 from pgm.models.decision.alternatives import Alternatives
@@ -83,7 +84,7 @@ RECEIVED = [
     *(AnswerExplanation, Finding, InformationGains, ShapleyValues),
     *(RelevantExplanation, RelevantExplanations, Turn, Diagnosis, NextQuestion, Step, OddCell, Surprises),
     *(AnswerSensitivity, Curve, Tuning, Change, OwnNumbers),
-    *(AdjustmentSets, Identified, CausalEffect, Counterfactual, Distance, EffectRange),
+    *(AdjustmentSets, Identified, CausalEffect, Counterfactual, Distance, EffectRange, Estimate),
     Decisions,
     ClusterQuality,
     ComponentSelection,

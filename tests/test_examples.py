@@ -21,6 +21,7 @@ KNOWN = {
     "islands": ["a hidden Markov model:   2,597", "a network of 15 letters: 2,"],
     "survey": ["9872.65  best", "told apart without one label: 88%"],  # as it was made: two kinds
     "tagger": ["hidden Markov model: 30 of 30", "commonest tag: 22 of 30"],
+    "what_if": ["0.584 would without the drug, 0.726 with it"],  # 0.4 ... + 0.6 ..., by hand
     "marginal_map": ["Rome, Ritz (0.28)", "Paris (0.40)", "Oslo"],  # 0.4 * 0.75 = 0.3 < 0.32
 }
 

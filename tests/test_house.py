@@ -218,6 +218,7 @@ LONG = {
     "pgm/models/dynamic/nonlinear_dynamical_system.py": "the face of one model: half of it is help",
     "pgm/models/dynamic/switching_linear_dynamical_system.py": "the face of one model: half of it is help",
     "pgm/models/mixtures/mixture.py": "the face of one model: half of it is help",
+    "pgm/models/causal/graph.py": "the face of one model: half of it is help",
     "pgm/models/markov_network.py": "the face of one model: half of it is help",
     "pgm/plot/canvas.py": "one canvas: boxes, arrows and text",
     "pgm/models/dynamic/hidden.py": "the face of every variant: half of it is help",

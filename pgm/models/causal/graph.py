@@ -20,7 +20,10 @@ from .identified import Identified
 
 if TYPE_CHECKING:
     import networkx as nx
+    import numpy as np
     from matplotlib.axes import Axes
+
+    from .estimation import Estimate
 
 _SHOWN = 20
 
@@ -277,6 +280,53 @@ class CausalGraph(Frozen):
         self._some([x, y], least=2)
         every = self._mixed.arrows()
         return instruments(every, x, y, hidden=_causes(every))
+
+    def estimate(
+        self,
+        frame: Any,
+        x: str,
+        y: str,
+        *,
+        method: str = "plug-in",
+        states: Any = None,
+        outcome: Any = None,
+        adjust: Any = None,
+        bootstrap: int = 200,
+        seed: int | np.random.Generator | None = None,
+    ) -> Estimate:
+        """Estimate the average effect of x on y from rows of data, with an interval by the bootstrap.
+
+        Args:
+            frame: a data frame with a column for each variable that is needed.
+            x: what is acted on.
+            y: what it may influence.
+            method: "plug-in", the formula of `identify` with the shares of rows; "inverse-weights" and
+                "doubly-robust", which adjust by regressions and take numbers too; "two-stage", least squares
+                with an instrument, for effects that are linear.
+            states: the two states of x, (control, treated); those it has if they are two, or 0 and 1.
+            outcome: the state of y whose probability counts; the last of two, or the mean of numbers.
+            adjust: what to adjust for; the set of least variance, or a smallest one, if left out.
+            bootstrap: how often rows are drawn again for the interval.
+            seed: of these draws.
+
+        Raises:
+            NotIdentifiable: what is seen does not decide the effect.
+            InvalidArgument: a set that it is wrong to adjust for, which is said; rows that do not tell.
+            InvalidFrame: missing columns or cells.
+
+        >>> import pgm
+        >>> net = pgm.BayesianNetwork()
+        >>> net.add("z", 0.5)
+        >>> net.add("x", {True: 0.8, False: 0.3}, parents="z")
+        >>> net.add("y", {(True, True): 0.9, (True, False): 0.6, (False, True): 0.5, (False, False): 0.2},
+        ...         parents=["z", "x"])
+        >>> found = net.causal_graph().estimate(net.sample(5000, seed=0), "x", "y", bootstrap=50, seed=0)
+        >>> found.interval[0] < 0.3 < found.interval[1]
+        True
+        """
+        from .estimation import estimate
+
+        return estimate(self, frame, x, y, method, states, outcome, adjust, bootstrap, seed)
 
     def to_networkx(self) -> nx.DiGraph[Any]:
         """Return the arrows, and each hidden cause as a node of its own with the attribute `hidden`."""

@@ -1,0 +1,121 @@
+"""Estimates from rows against closed forms on the same rows, and against the network that drew them."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import pgm
+
+
+@pytest.fixture(scope="module")
+def net():
+    net = pgm.BayesianNetwork()
+    net.add("z", 0.4)
+    net.add("x", {True: 0.8, False: 0.3}, parents="z")
+    net.add("y", {(True, True): 0.9, (True, False): 0.7, (False, True): 0.5, (False, False): 0.1},
+            parents=["z", "x"])  # fmt: skip
+    return net
+
+
+@pytest.fixture(scope="module")
+def rows(net):
+    return net.sample(3000, seed=1)
+
+
+def stratified(rows):
+    z, x, y = (np.asarray(rows[name], float) for name in "zxy")
+    return sum(
+        (z == k).mean() * (y[(z == k) & (x == 1)].mean() - y[(z == k) & (x == 0)].mean()) for k in (0, 1)
+    )
+
+
+@pytest.mark.parametrize("method", ["plug-in", "inverse-weights", "doubly-robust"])
+def test_with_one_set_of_strata_all_are_the_stratified_difference(net, rows, method):
+    found = net.causal_graph().estimate(rows, "x", "y", method=method, bootstrap=60, seed=0)
+    assert found.value == pytest.approx(stratified(rows), abs=1e-8)
+    assert found.interval[0] < net.effect("x", "y").average < found.interval[1]
+    assert 0.005 < found.error < 0.05
+    again = net.causal_graph().estimate(rows, "x", "y", method=method, bootstrap=60, seed=0)
+    assert again.interval == found.interval
+    checks = found.checks(times=5, seed=0)
+    assert abs(checks["placebo"]) < 4 * found.error
+    assert abs(checks["subset"] - found.value) < 4 * found.error
+    if method != "plug-in":
+        assert abs(checks["random common cause"] - found.value) < found.error
+
+
+def test_two_stages_with_one_instrument_are_walds_ratio():
+    rng = np.random.default_rng(0)
+    n = 4000
+    u, z = rng.normal(size=n), rng.integers(0, 2, n)
+    x = 0.8 * z + u + rng.normal(size=n)
+    y = 1.5 * x - 2.0 * u + rng.normal(size=n)
+    graph = pgm.CausalGraph("z -> x -> y; x <-> y")
+    found = graph.estimate({"z": z, "x": x, "y": y}, "x", "y", method="two-stage", bootstrap=50, seed=0)
+    wald = (y[z == 1].mean() - y[z == 0].mean()) / (x[z == 1].mean() - x[z == 0].mean())
+    assert found.value == pytest.approx(wald, abs=1e-9)
+    assert found.adjust == ("z",)
+    assert found.interval[0] < 1.5 < found.interval[1]
+
+
+def test_numbers_are_adjusted_for_by_regression():
+    rng = np.random.default_rng(0)
+    n = 4000
+    age = rng.normal(size=n)
+    treated = rng.random(n) < 1 / (1 + np.exp(-age))
+    y = 2.0 * treated + 3.0 * age + rng.normal(size=n)
+    graph = pgm.CausalGraph("age -> treated -> y <- age")
+    rows = {"age": age, "treated": treated, "y": y}
+    for method in ("inverse-weights", "doubly-robust"):
+        found = graph.estimate(rows, "treated", "y", method=method, bootstrap=40, seed=0)
+        assert abs(found.value - 2.0) < 4 * found.error
+    assert "adjusted for age" in str(found)
+    assert "<table" in found._repr_html_()
+    assert list(found.to_pandas()["rows"]) == [n]
+    copy = pickle.loads(pickle.dumps(found))
+    assert copy.to_dict() == found.to_dict()
+    with pytest.raises(pgm.InvalidArgument, match="not kept in a pickle"):
+        copy.checks()
+
+
+def test_the_front_door_on_rows():
+    whole = pgm.BayesianNetwork()
+    whole.add("u", 0.5)
+    whole.add("x", {True: 0.8, False: 0.2}, parents="u")
+    whole.add("m", {True: 0.9, False: 0.2}, parents="x")
+    whole.add("y", {(True, True): 0.9, (True, False): 0.6, (False, True): 0.4, (False, False): 0.1},
+              parents=["m", "u"])  # fmt: skip
+    rows = whole.sample(4000, seed=0)
+    found = whole.causal_graph(hidden="u").estimate(
+        {name: rows[name] for name in "xmy"}, "x", "y", bootstrap=40, seed=0
+    )
+    assert abs(found.value - whole.effect("x", "y").average) < 4 * found.error
+
+
+MISTAKES = {
+    "lies on a causal path": ("z -> x -> m -> y <- z", {"method": "inverse-weights", "adjust": ["z", "m"]}),
+    "stays open": ("z -> x -> m -> y <- z", {"method": "doubly-robust", "adjust": []}),
+    "no instrument": ("z -> x -> m -> y <- z", {"method": "two-stage"}),
+    "adjust= has no effect": ("z -> x -> m -> y <- z", {"adjust": ["z"]}),
+    "No set of variables": ("x -> y; x <-> y", {"method": "doubly-robust"}),
+    "cannot be told": ("x -> y; x <-> y", {}),
+    "Did you mean 'plug-in'": ("x -> y", {"method": "plugin"}),
+    "at least 2": ("x -> y", {"bootstrap": 0}),
+}
+
+
+@pytest.mark.parametrize("message", MISTAKES)
+def test_mistakes(message):
+    edges, options = MISTAKES[message]
+    rows = {name: [True, False, True, False] for name in "zxmy"}
+    with pytest.raises(pgm.PGMError, match=message):
+        pgm.CausalGraph(edges).estimate(rows, "x", "y", **options)
+
+
+def test_rows_that_do_not_tell():
+    rows = {"z": [0, 0, 1, 1, 1], "x": [0, 1, 1, 1, 1], "y": [0, 1, 1, 0, 1]}
+    with pytest.raises(pgm.InvalidArgument, match="do not tell"):
+        pgm.CausalGraph("z -> x -> y <- z").estimate(rows, "x", "y", bootstrap=10, seed=0)
