@@ -1,4 +1,4 @@
-"""Track something by radar although the echo fails now and then: where is it, how sure is that, and then?"""
+"""Tracking an object by radar through missing echoes: its position, the uncertainty, and a forecast."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -8,12 +8,12 @@ import pgm
 rng = np.random.default_rng(3)
 steps = 80
 angle = np.linspace(0.0, 4.0, steps)
-path = np.column_stack([60.0 * np.sin(0.8 * angle), 25.0 * angle - 4.0 * angle**2])  # not what is assumed
+path = np.column_stack([60.0 * np.sin(0.8 * angle), 25.0 * angle - 4.0 * angle**2])  # the model does not know it
 radar = path + rng.normal(scale=2.0, size=path.shape)
 radar[25:38] = np.nan  # behind a hill
 radar[rng.random(steps) < 0.1, 0] = np.nan  # one antenna fails at times
 
-tracker = pgm.components.constant_velocity(2, Q=0.5, R=4.0)  # the start is diffuse: nothing is known of it
+tracker = pgm.components.constant_velocity(2, Q=0.5, R=4.0)  # diffuse: nothing is known about the start
 filtered, smoothed = tracker.filter(radar), tracker.smooth(radar)
 ahead = tracker.forecast(radar, steps=10)
 
