@@ -8,7 +8,7 @@ import pgm
 rng = np.random.default_rng(3)
 steps = 80
 angle = np.linspace(0.0, 4.0, steps)
-path = np.column_stack([60.0 * np.sin(0.8 * angle), 25.0 * angle - 4.0 * angle**2])  # the model does not know it
+path = np.column_stack([60.0 * np.sin(0.8 * angle), 25.0 * angle - 4.0 * angle**2])  # unknown to the model
 radar = path + rng.normal(scale=2.0, size=path.shape)
 radar[25:38] = np.nan  # behind a hill
 radar[rng.random(steps) < 0.1, 0] = np.nan  # one antenna fails at times
