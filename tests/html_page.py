@@ -245,6 +245,20 @@ def _chains() -> dict[str, object]:
         "classifier of sequences": pgm.HMMClassifier(
             pgm.HMM(n_states=1, emission=pgm.Categorical(symbols=["x", "y"]))
         ),
+        "naive Bayes": pgm.NaiveBayes().fit(
+            {NASTY[0]: ["x", "y", None], "n": [0.5, 1.5, 2.25]}, ["a", "b", "b"]
+        ),
+        "tree of columns": pgm.TANClassifier().fit({NASTY[0]: [0, 1, 1], "n": [0, 0, 1]}, [0, 1, 1]),
+        "one-dependence, averaged": pgm.AODEClassifier().fit(
+            {NASTY[0]: [0, 1, 1], "n": [0, 0, 1]}, [0, 1, 1]
+        ),
+        "k-dependence": pgm.KDependenceClassifier(1),
+        "classifier of a network": pgm.NetworkClassifier.of(pgm.load_network("asia"), "lung"),
+        "discriminants": pgm.DiscriminantAnalysis("diagonal").fit(
+            {NASTY[0]: [0.5, 1.5, 3.0, 4.5]}, [0, 0, 1, 1]
+        ),
+        "classes of mixtures": pgm.MixtureClassifier().fit({NASTY[0]: [0.5, 1.5, 3.0, 4.5]}, [0, 0, 1, 1]),
+        "decisions by losses": pgm.NaiveBayes().fit([[0], [1]], [0, 1]).decide([[0], [1]], reject=0.2),
         "value of a gate": pgm.Softmax([1.0, 0.5], bias=[-1.0, 1.0]),
         "value of lines": lines,
         "value by input": by_input,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pgm.calls import guard_constructors
 from pgm.cpds import CPD, TableCPD
 from pgm.errors import InvalidStructure
 from pgm.frames.undeclared import Observations
@@ -118,3 +119,6 @@ class AODEClassifier(StatesOnly):
         rows = [[label(name), f"{v.card:,}"] for name, v in self._variables.items()]
         what = f"AODEClassifier of {label(self._target.name)!r}: {self._said_shares()}"
         return ["column", "states"], rows, f"{what}; the mean of {len(rows):,} networks"
+
+
+guard_constructors([AODEClassifier])

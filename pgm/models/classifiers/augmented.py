@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pgm.calls import guard_constructors
 from pgm.cpds import CPD, TableCPD
 from pgm.errors import InvalidArgument, shown
 from pgm.frames.undeclared import Observations
@@ -175,3 +176,6 @@ class KDependenceClassifier(_Augmented):
         n = len(data.variables)
         singles = counts.tables([[0, i + 1] for i in range(n)], data.clock)
         return most_telling(pair_tables(counts, n, data.clock), singles, int(self.k))
+
+
+guard_constructors([TANClassifier, KDependenceClassifier])

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pgm.calls import guard_constructors
 from pgm.distributions import Gaussian, priors
 from pgm.distributions.gaussian_statistics import gathered
 from pgm.errors import InvalidArgument, InvalidStructure, listed, shown, warn
@@ -219,3 +220,6 @@ def discriminants(normals: Normals, data: Training, shared: bool) -> dict[Any, D
         quadratic = np.zeros_like(precision) if shared else -0.5 * precision
         found[data.target.states[c]] = Discriminant(quadratic, w, constant)
     return found
+
+
+guard_constructors([DiscriminantAnalysis])

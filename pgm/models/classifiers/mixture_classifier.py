@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pgm.calls import guard_constructors
 from pgm.distributions import Gaussian
 from pgm.distributions.gaussian_statistics import GaussianStatistics, gathered
 from pgm.errors import InvalidArgument, listed, shown
@@ -294,3 +295,6 @@ def _summed(logs: np.ndarray) -> np.ndarray:
     safe = np.where(most == -math.inf, 0.0, most)
     with np.errstate(divide="ignore"):
         return np.asarray(safe + np.log(np.exp(logs - safe[:, :, None]).sum(axis=2)))
+
+
+guard_constructors([MixtureClassifier])

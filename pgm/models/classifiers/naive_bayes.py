@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from pgm.calls import guard_constructors
 from pgm.cpds import CPD, LinearGaussian, TableCPD
 from pgm.distributions import priors
 from pgm.distributions.pseudo_counts import Laplace, times
@@ -425,3 +426,6 @@ def _whole_states(name: str, given: Features) -> list[int] | None:
             f"states={{{name!r}: pgm.discretize(...)}}, or let it be gaussian."
         )
     return [int(value) for value in known.tolist()]
+
+
+guard_constructors([NaiveBayes])

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from pgm.calls import guard_constructors
 from pgm.cpds import TableCPD
 from pgm.distributions.pseudo_counts import Laplace
 from pgm.errors import InvalidArgument, InvalidFrame, UnknownVariable, listed, nearest, shown, warn
@@ -397,3 +398,6 @@ def _range(net: BayesianNetwork, name: str) -> tuple[float, float]:
     density = net.query(name)
     mean, sd = float(np.ravel(density.mean)[0]), float(np.sqrt(np.ravel(density.variance)[0]))
     return mean - 3.0 * sd, mean + 3.0 * sd
+
+
+guard_constructors([NetworkClassifier])
