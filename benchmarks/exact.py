@@ -9,6 +9,7 @@ import pgm
 from benchmarks import (
     counting,
     growth,
+    insight,
     memory,
     networks,
     other_values,
@@ -35,6 +36,7 @@ PARTS: dict[str, Part] = {
     "growth": growth.run,
     "mar": uai.run_marginals,
     "counting": counting.run,
+    "insight": insight.run,
 }
 
 

@@ -309,6 +309,29 @@ def _parser() -> _Parser:
     known(made)
     answers(made, engine=False)
 
+    made = command("explain", explain, "say why a variable is what it is, given what is known")
+    made.add_argument("target", help="the variable")
+    made.add_argument("--state", help="the state that is explained (default: True, or the most probable)")
+    made.add_argument("--shapley", action="store_true", help="share the answer out among what is known")
+    known(made)
+    answers(made, engine=False)
+
+    made = command("next", next_look, "say what to look at next to know more about a variable")
+    made.add_argument("target", help="the variable")
+    made.add_argument("--over", nargs="+", metavar="NAME", help="what may be looked at; none: all else")
+    made.add_argument("--tree", action="store_true", help="a whole diagnosis, question by question")
+    made.add_argument("--sure", type=_number, default=0.95, help="the probability at which a tree stops")
+    known(made)
+    answers(made, engine=False)
+
+    made = command("sensitivity", sensitivity, "print which numbers of a network an answer depends on")
+    made.add_argument("target", help="the variable")
+    made.add_argument("--state", help="the state (default: True, or the most probable)")
+    made.add_argument("--at-least", type=_number, metavar="P", help="what would have to change to reach this")
+    made.add_argument("--at-most", type=_number, metavar="P", help="or to come down to this")
+    known(made)
+    answers(made, engine=False)
+
     made = commands.add_parser(
         "identify",
         help="say what an action would do, as a formula of what is seen",
@@ -469,7 +492,7 @@ def _input(path: str) -> Any:
 def evidence(model: Model | InfluenceDiagram, texts: Sequence[str]) -> dict[str, Any]:
     """Return the evidence, from texts like NAME=STATE.
 
-    >>> net = pgm.BayesianNetwork()
+    >>> net = BayesianNetwork()
     >>> net.add("sky", {"blue": 0.7, "grey": 0.2, "black": 0.1})
     >>> evidence(net, ["sky!=black"])
     {'sky': Not('black')}
@@ -862,6 +885,83 @@ def value(given: argparse.Namespace) -> None:
         _json({"given": known, "before": worth.before, "values": dict(worth)})
 
 
+def explain(given: argparse.Namespace) -> None:
+    """Print why an answer is what it is."""
+    net = _read_network(given)
+    known = evidence(net, given.given)
+    state = _own_state(net, given)
+    if given.shapley:
+        values = net.shapley(given.target, known, state=state)
+        if given.json:
+            about = {"target": given.target, "state": values.aim.state, "given": known}
+            _json({**about, "before": values.before, "after": values.aim.probability, "values": dict(values)})
+        else:
+            _print(repr(values))
+        return
+    why = net.explain(given.target, known, state=state)
+    if given.json:
+        about = {"target": why.target, "state": why.state, "given": known}
+        _json({**about, **why.to_dict(), "story": why.story})
+    else:
+        _print(f"{why!r}\n\n{why.story}")
+
+
+def next_look(given: argparse.Namespace) -> None:
+    """Print what tells most about a variable, or a diagnosis."""
+    net = _read_network(given)
+    known = evidence(net, given.given)
+    if given.tree:
+        tree = net.diagnosis(given.target, known, over=given.over, sure=given.sure)
+        if given.json:
+            about = {"target": given.target, "given": known, "right": tree.right, "questions": tree.questions}
+            _json({**about, "tree": tree.to_dict()})
+        else:
+            _print(repr(tree))
+        return
+    found = net.informative(given.target, known, over=given.over)
+    if given.json:
+        _json({"target": given.target, "given": known, "entropy": found.entropy, "nats": dict(found)})
+    else:
+        _print(repr(found))
+
+
+def sensitivity(given: argparse.Namespace) -> None:
+    """Print the derivatives of an answer, or what would have to change."""
+    net = _read_network(given)
+    known = evidence(net, given.given)
+    state = _own_state(net, given)
+    if given.at_least is not None or given.at_most is not None:
+        goal = {"at_least": given.at_least, "at_most": given.at_most}
+        tuned = net.tune(given.target, known, state=state, **goal)
+        if given.json:
+            changes = [{"number": c.text, "value": c.value, "to": c.to} for c in tuned]
+            _json({"target": given.target, "state": tuned.aim.state, "given": known, "changes": changes})
+        else:
+            _print(repr(tuned))
+        return
+    found = net.sensitivity(given.target, known, state=state)
+    if given.json:
+        numbers = [{"number": c.text, "value": c.value, "derivative": c.derivative} for c in found]
+        about = {"target": given.target, "state": found.state, "given": known}
+        _json({**about, "probability": found.probability, "numbers": numbers, "left_out": found.left_out})
+    else:
+        _print(repr(found))
+
+
+def _read_network(given: argparse.Namespace) -> BayesianNetwork:
+    model = _read(given)
+    if not isinstance(model, BayesianNetwork):
+        raise InvalidArgument(f"{given.file} holds no Bayesian network: it has no arrows to explain it with.")
+    return model
+
+
+def _own_state(net: BayesianNetwork, given: argparse.Namespace) -> Any:
+    if given.state is None:
+        return None
+    (state,) = evidence(net, [f"{given.target}={given.state}"]).values()
+    return state
+
+
 def identify(given: argparse.Namespace) -> None:
     """Print the formula of an effect, or what hides it."""
     graph = _causal_graph(given)
@@ -884,7 +984,7 @@ def _causal_graph(given: argparse.Namespace) -> CausalGraph:
     if "->" in given.graph or "<-" in given.graph:
         graph = CausalGraph(given.graph)
         if given.hidden:
-            arrows = pgm.BayesianNetwork(edges=graph.edges)
+            arrows = BayesianNetwork(edges=graph.edges)
             if graph.common:
                 raise InvalidArgument("--hidden is for graphs without <->: write each hidden cause one way.")
             return arrows.causal_graph(given.hidden)

@@ -29,6 +29,7 @@ from pgm.inference.insight.sensitivity import AnswerSensitivity
 from pgm.inference.insight.shapley import ShapleyValues
 from pgm.inference.insight.surprise import OddCell, Surprises
 from pgm.inference.insight.tuning import Change, Tuning
+from pgm.inference.insight.two_numbers import Surface
 from pgm.io.bundled import BundledNetworks
 from pgm.models.beliefs import TableBelief
 from pgm.models.causal.counterfactuals import Counterfactual
@@ -81,7 +82,7 @@ RECEIVED = [
     *(Message, Potential, Potentials, CompiledQuery, Independencies, BundledNetworks),
     *(results.Filtered, results.Smoothed, results.Forecast, results.GaussianPath),
     TableBelief,
-    *(AnswerExplanation, Finding, InformationGains, ShapleyValues),
+    *(AnswerExplanation, Finding, InformationGains, ShapleyValues, Surface),
     *(RelevantExplanation, RelevantExplanations, Turn, Diagnosis, NextQuestion, Step, OddCell, Surprises),
     *(AnswerSensitivity, Curve, Tuning, Change, OwnNumbers),
     *(AdjustmentSets, Identified, CausalEffect, Counterfactual, Distance, EffectRange, Estimate),

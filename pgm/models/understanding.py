@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pgm.inference.insight.sensitivity import AnswerSensitivity
     from pgm.inference.insight.surprise import Surprises
     from pgm.inference.insight.tuning import Tuning
+    from pgm.inference.insight.two_numbers import Surface
 
 
 class Understanding(Questions):
@@ -68,6 +69,40 @@ class Understanding(Questions):
         from pgm.inference.insight.sensitivity import sensitivity
 
         return sensitivity(self, self._own_numbers(), target, given, state, zeros=zeros, ranges=ranges)
+
+    def sensitivity_of_two(
+        self,
+        target: str,
+        given: Given = None,
+        *,
+        first: tuple[str, Any],
+        second: tuple[str, Any],
+        state: State | None = None,
+    ) -> Surface:
+        """Return P(target = state | given) as a function of two table entries at once, exactly.
+
+        Args:
+            target: as for `sensitivity`.
+            given: as for `sensitivity`.
+            first: a pair of a node and the states of its parents and itself, as for `.curve`.
+            second: another, of another row.
+            state: as for `sensitivity`.
+
+        Raises:
+            InvalidArgument: the two are of one row, or of no table; or as for `sensitivity`.
+            InvalidEvidence, UnknownVariable, UnknownState, ImpossibleEvidence, TooLarge, OutOfTime: as for
+                `sensitivity`.
+
+        >>> import pgm
+        >>> net = pgm.BayesianNetwork()
+        >>> net.add("rain", 0.3); net.add("wet", {True: 0.9, False: 0.2}, parents=["rain"])
+        >>> both = {"first": ("rain", True), "second": ("wet", (False, True))}
+        >>> round(net.sensitivity_of_two("rain", {"wet": True}, **both)(0.5, 0.1), 6)
+        0.9
+        """
+        from pgm.inference.insight.two_numbers import of_two
+
+        return of_two(self, self._own_numbers(), target, given, first, second, state)
 
     def tune(
         self,

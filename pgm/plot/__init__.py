@@ -4,7 +4,7 @@ Every function takes `ax=` and returns the Axes. Without `ax` it makes a figure 
 needs, on a canvas that needs no screen; in a notebook the returned axes show themselves.
 """
 
-from .answers import answer_curves, answer_tornado
+from .answers import answer_curves, answer_surface, answer_tornado
 from .automata import state_graph
 from .bar_grid import assignment, marginals, samples
 from .bars import distribution, max_marginals, ranked, ranked_assignments
@@ -29,6 +29,7 @@ from .traces import report
 __all__ = [
     "adjustment",
     "answer_curves",
+    "answer_surface",
     "answer_tornado",
     "assignment",
     "causal_effect",

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from pgm.inference.insight.curve import Curve, possible_at
+from pgm.inference.insight.two_numbers import Surface
 
 from .canvas import (
     BAR,
@@ -99,4 +100,26 @@ def answer_curves(
         )
         tidy(ax)
         paper.entitle(ax, head or (some[0].text if some else ""))
+        return ax
+
+
+def answer_surface(
+    found: Surface, ax: Axes | None = None, *, figsize: Size | None = None, title: str | None = None
+) -> Axes:
+    """Draw the answer over two numbers as a map with contours, the present values marked."""
+    with Paper(ax, figsize, title) as paper:
+        ax = paper.axes(5.2, 4.4)
+        x = np.linspace(0.002, 0.998, 80)
+        z = np.array([[found(a, b) for a in x.tolist()] for b in x.tolist()])
+        shown = ax.imshow(z, cmap="Blues", origin="lower", extent=(0, 1, 0, 1), aspect="auto", vmin=0, vmax=1)
+        if float(np.ptp(z)) > 1e-9:
+            ax.clabel(ax.contour(x, x, z, levels=6, colors=[EDGE], linewidths=0.8), fontsize=7.5)
+        ax.plot([found.first.value], [found.second.value], "o", color=SEEN_EDGE, markersize=7)
+        ax.set_xlabel(plain(shortened(found.first.text, 56)), fontsize=9)
+        ax.set_ylabel(plain(shortened(found.second.text, 56)), fontsize=9)
+        ax.grid(visible=False)
+        figure = ax.get_figure()
+        if figure is not None:
+            figure.colorbar(shown, ax=ax, shrink=0.8).outline.set_visible(False)
+        paper.entitle(ax, found.aim.title)
         return ax

@@ -273,3 +273,28 @@ def test_results_print_pickle_and_go_to_frames() -> None:
     assert list(tuned.to_pandas()["node"]) == [change.node for change in tuned]
     for drawn in (found.plot(), found.plot(kind="curves"), tuned.plot(), found.curve("cloudy", True).plot()):
         assert drawn.get_title()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_two_numbers_at_a_time(seed: int) -> None:
+    net = random_network(seed, 5, zeros=0.1)
+    target = f"v{seed % 5}"
+    known = random_findings(net, seed, 2, but=(target,))
+    found = net.sensitivity(target, known)
+    first, *others = list(found)
+    second = next(c for c in others if (c.node, c.key[:-1]) != (first.node, first.key[:-1]))
+    ends = {"first": (first.node, first.key), "second": (second.node, second.key)}
+    both = net.sensitivity_of_two(target, known, state=found.state, **ends)
+    assert pickle.loads(pickle.dumps(both))(0.3, 0.4) == both(0.3, 0.4)
+    for x, y in ((0.3, 0.6), (0.9, 0.1), (first.value, second.value)):
+        made = net
+        for curve, value in ((first, x), (second, y)):
+            names = (*net.parents(curve.node), curve.node)
+            index = tuple(net.variables[n].code(s) for n, s in zip(names, curve.key, strict=True))
+            made = changed(made, curve.node, index, value)
+        truth = Joint(made).posterior(target, known)[net.variables[target].code(found.state)]
+        assert both(x, y) == pytest.approx(truth, abs=1e-11)
+    assert both.plot().get_title()
+    ends["second"] = ends["first"]
+    with pytest.raises(pgm.InvalidArgument, match="are of one row"):
+        net.sensitivity_of_two(target, known, state=found.state, **ends)

@@ -330,7 +330,7 @@ def explain(model: Any, target: object, given: Given, state: State | None) -> An
 
 def _step(before: float, after: float) -> float:
     """By how much log-odds grow; nothing where both are certain of the same."""
-    return 0.0 if before == after else log_odds(after) - log_odds(before)
+    return 0.0 if math.isclose(before, after, rel_tol=1e-14) else log_odds(after) - log_odds(before)
 
 
 def _rest(model: Any, asked: Aim, conflict: float) -> tuple[dict[str, float], dict[tuple[str, State], float]]:

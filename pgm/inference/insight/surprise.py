@@ -57,10 +57,10 @@ class Surprises(Result, Tabular):
     >>> net.add("rain", 0.3); net.add("wet", {True: 0.99, False: 0.1}, parents=["rain"])
     >>> net.surprise({"rain": [True, True, False], "wet": [True, False, None]})
     row  cell  value  surprise  likely
-    1    rain  True   5.350961  False
+    1    rain  True   5.351858  False
     1    wet   False  4.605170  True
     2    rain  False  0.356675  False
-    0    rain  True   0.211909  True
+    0    rain  True   0.211630  True
     0    wet   True   0.010050  True
     """
 
