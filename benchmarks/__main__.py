@@ -12,6 +12,7 @@ from typing import Any
 from benchmarks import (
     against,
     approximate,
+    causal,
     decisions,
     drawing,
     exact,
@@ -36,6 +37,7 @@ def main() -> None:
         ("approximate", approximate, "inference that is not exact beside its peers"),
         ("time", over_time, "models over time beside their peers"),
         ("decisions", decisions, "influence diagrams beside pyAgrum"),
+        ("causal", causal, "questions about causes beside networkx"),
         ("structures", structures, "structures learned from data beside their peers"),
         ("learn", learn, "learning beside its peers"),
     ):
@@ -104,7 +106,7 @@ def main() -> None:
         **changed,
     )
     modules = {"exact": exact, "approximate": approximate, "time": over_time}
-    modules |= {"structures": structures, "learn": learn, "decisions": decisions}
+    modules |= {"structures": structures, "learn": learn, "decisions": decisions, "causal": causal}
     module = modules[given.command]
     report = module.run(given.part or (), options)
     print(f"kept as {pages.keep(given.command, report, options)}")

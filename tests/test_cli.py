@@ -111,6 +111,17 @@ def test_samples_are_csv_and_the_same_for_a_seed(
     assert columns["columns"]["rain"] == [row["rain"] for row in rows]
 
 
+def test_identify_prints_a_formula_or_what_hides_it(capsys: pytest.CaptureFixture[str], wet: str) -> None:
+    front_door = ("identify", "x -> z -> y; x <-> y", "--do", "x", "--of", "y")
+    assert said(capsys, *front_door) == "P(y | do(x)) = sum_z P(z | x) sum_{x'} P(x') P(y | x', z)\n"
+    assert json.loads(said(capsys, *front_door, "--json"))["observed"] == ["x", "z", "y"]
+    bow = ("identify", "x -> y; x <-> y", "--do", "x", "--of", "y")
+    found = json.loads(said(capsys, *bow, "--json"))
+    assert (found["identifiable"], found["hedge"]) == (False, {"outer": ["x", "y"], "inner": ["y"]})
+    assert "hidden causes join 'x', 'y'" in complaint(capsys, *bow)
+    assert said(capsys, "identify", wet, "--do", "rain", "--of", "wet").startswith("P(wet | do(rain)) = ")
+
+
 def test_plan_says_what_a_question_costs(capsys: pytest.CaptureFixture[str], wet: str) -> None:
     assert "largest table" in said(capsys, "plan", wet, "rain")
     found = json.loads(said(capsys, "plan", wet, "rain", "--json"))
