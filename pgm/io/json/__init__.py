@@ -140,6 +140,12 @@ def write(model: Model, *, expand: bool, about: str = "") -> str:
             "A nonlinear dynamical system is made of functions, which no file holds: keep the program that "
             "makes it, and in a file the values that go into it. pickle keeps one of functions of a module."
         )
+    if hasattr(model, "decision_function") and hasattr(model, "to_network"):
+        raise InvalidArgument(
+            "A classifier is written as its network, told.to_network(), and "
+            "pgm.NetworkClassifier.of(pgm.read(file), "
+            '"class") answers as it did. pickle keeps the classifier itself.'
+        )
     key = next((key for key, form in FORMS.items() if form.kind in kinds), "")
     head: dict[str, Any] = {"pgm": FORMS[key].version if key else 1}
     if not key and not isinstance(model, BayesianNetwork | MarkovNetwork):
