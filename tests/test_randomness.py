@@ -47,6 +47,12 @@ SEEDED = {**ENGINES, "Particles": pgm.filters.Particles, "RaoBlackwellised": pgm
 FUNCTIONS = [name for name in pgm.__all__ if takes_seed(getattr(pgm, name))]
 
 
+def one_number() -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork()
+    net.add("x", pgm.Gaussian(0.0, 1.0))
+    return net
+
+
 def objects() -> Iterator[Any]:
     """Something of each class that has a method of its own with a seed."""
     net = pgm.BayesianNetwork()
@@ -152,12 +158,19 @@ OWN: dict[str, Callable[..., Any]] = {
         for each in halves().impute({"a": [None] * 30}, draws=n, **seed)
         for column in each.values()
     ],
+    "Understanding.shapley": lambda **seed: list(
+        pgm.load_network("asia")
+        .shapley("lung", dict.fromkeys(["xray", "smoke", "dysp", "asia"], "yes"), orders=2, **seed)
+        .to_dict()
+        .items()
+    ),
+    "Understanding.surprise": lambda **seed: one_number().surprise({"x": [0.5]}, rate=0.5, **seed).row_limit,
     "Policy.simulate": lambda n=5, **seed: list(map(list, policy().simulate(n, **seed).values())),
 }
 
 
 # They draw as many as their engine says and, without a seed, with the engine's.
-UNCOUNTED = ("FactorialHMM.smooth", "FactorialHMM.score")
+UNCOUNTED = ("shapley", "surprise", "FactorialHMM.smooth", "FactorialHMM.score")
 
 
 def drawn(name: str, **options: Any) -> Any:
