@@ -229,8 +229,10 @@ def _chains() -> dict[str, object]:
         "beliefs of chains": factorial.smooth([0, 1, None]),
         "path of chains": factorial.decode([0, 1, None]),
         "clusters": pgm.KMeans(2, seed=0).fit({NASTY[0]: [0.0, 1.0, 9.0], "b": [1.0, 0.0, 9.0]}),
+        "clusters one by one": pgm.OnlineKMeans(2, seed=0).fit({NASTY[0]: [0.0, 1.0, 9.0]}),
+        "medoids": pgm.KMedoids(2, seed=0).fit({NASTY[0]: [0.0, 1.0, 9.0], "b": [1.0, 0.0, 9.0]}),
         "quality": pgm.cluster_quality({"b": [0.0, 1.0, 9.0, 8.0]}, [NASTY[0]] * 2 + ["c"] * 2),
-        "mixture": pgm.Mixture(
+        "mixture of columns": pgm.Mixture(
             {NASTY[0]: 0.5, "b": 0.5}, pgm.Product({NASTY[0]: pgm.Categorical([[0.9, 0.1], [0.2, 0.8]])})
         ),
         "coupled chains": pgm.CoupledHMM([[0.7, 0.3], start], [sees, sees], [coin, coin]),
@@ -252,7 +254,9 @@ def _chains() -> dict[str, object]:
         "one-dependence, averaged": pgm.AODEClassifier().fit(
             {NASTY[0]: [0, 1, 1], "n": [0, 0, 1]}, [0, 1, 1]
         ),
-        "k-dependence": pgm.KDependenceClassifier(1),
+        "k-dependence": pgm.KDependenceClassifier(1).fit(
+            {NASTY[0]: [0, 1, 1, 0], "b": [0, 0, 1, 1]}, [0, 0, 1, 1]
+        ),
         "classifier of a network": pgm.NetworkClassifier.of(pgm.load_network("asia"), "lung"),
         "discriminants": pgm.DiscriminantAnalysis("diagonal").fit(
             {NASTY[0]: [0.5, 1.5, 3.0, 4.5]}, [0, 0, 1, 1]
@@ -403,6 +407,7 @@ def everything() -> dict[str, object]:
         "message of a junction tree": wet.junction_tree(seen).messages[0],
         "trace of a junction tree": wet.junction_tree(seen).trace,
         "independencies": wet.independencies(),
+        "causes": pgm.CausalGraph("x -> y; x <-> y; y -> z"),
         "undirected": mrf,
         "potential": mrf.potentials[0],
         "potentials": mrf.potentials,
@@ -433,7 +438,10 @@ def everything() -> dict[str, object]:
         "nasty compiled": nasty.compile(NASTY[0], given=list(NASTY[1:])),
         "one state": Distribution((pgm.Variable("only", ["it"]),), np.ones(1)),
     }
-    return found | _over_time() | _chains() | _dynamic() | _decisions() | _learned() | _values() | _large()
+    for more in (_over_time(), _chains(), _dynamic(), _decisions(), _learned(), _values(), _large()):
+        assert not found.keys() & more.keys(), f"two objects of one name: {found.keys() & more.keys()}"
+        found |= more
+    return found
 
 
 HEAD = """<!DOCTYPE html>

@@ -105,6 +105,11 @@ def near_chains() -> pgm.FactorialHMM:
     return pgm.FactorialHMM({"slow": chain, "quick": chain}, pgm.Poisson([1.0, 2.0, 2.5, 3.0]))
 
 
+def estimated(n: Any, **seed: Any) -> Any:
+    rows = {"x": [False, True] * 20, "y": [False, True, True, True, False] * 8}
+    return pgm.CausalGraph("x -> y").estimate(rows, "x", "y", bootstrap=n, **seed)
+
+
 def halves() -> pgm.BayesianNetwork:
     net = pgm.BayesianNetwork()
     net.add("a", 0.5)
@@ -153,6 +158,8 @@ OWN: dict[str, Callable[..., Any]] = {
     "FactorialHMM.score": lambda **seed: near_chains().score(COUNTS, engine="mean-field", **seed),
     "FactorialHMM.fit": lambda **seed: two_chains().fit(COUNTS, starts=3, max_iter=1, **seed).emission.rate,
     "HiddenChain.fit": lambda **seed: two_chains().fit(COUNTS, starts=3, max_iter=1, **seed).emission.rate,
+    "CausalGraph.estimate": lambda n=20, **seed: estimated(n, **seed).interval,
+    "Estimate.checks": lambda n=3, **seed: list(estimated(20, seed=0).checks(times=n, **seed).values()),
     "Questions.impute": lambda n=2, **seed: [
         column.tolist()
         for each in halves().impute({"a": [None] * 30}, draws=n, **seed)
@@ -196,6 +203,8 @@ def test_they_are_found() -> None:
         "select_states",
         "cluster_quality",
         "select_components",
+        "random_network",
+        "random_question",
     }  # tested beside what they learn
     assert set(FUNCTIONS) == known, "a function with a seed is to be tested here, as methods are"
     # A classifier checks its options in `fit`, as in scikit-learn; searches have tests of their own.
@@ -262,7 +271,7 @@ def test_engines_answer_with_the_largest_of_seeds(name: str) -> None:
 def test_how_many_to_draw_is_one_error_too(name: str, n: object) -> None:
     method, function = METHODS[name]
     if name in OWN:
-        with pytest.raises(pgm.InvalidArgument, match=r"whole number of at least [01], not "):
+        with pytest.raises(pgm.InvalidArgument, match=r"whole number of at least [012], not "):
             drawn(name, n=n)
         return
     owner = next(one for one in objects() if getattr(type(one), method, None) is function)

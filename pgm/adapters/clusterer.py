@@ -134,7 +134,7 @@ class Clusterer(Estimator):
 
     def plot(
         self,
-        X: Any,
+        X: Any = None,
         *,
         columns: Any = None,
         ax: Axes | None = None,
@@ -144,7 +144,7 @@ class Clusterer(Estimator):
         """Draw rows, coloured by their clusters, and the centres; returns the Axes.
 
         Args:
-            X: rows, as for `fit`.
+            X: rows, as for `fit`; left out: the centres alone.
             columns: the names of two columns; the first two if left out.
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
@@ -156,8 +156,11 @@ class Clusterer(Estimator):
         """
         from pgm import plot
 
-        codes = self.predict(X)
-        return plot.clusters(self, self._read(X), codes, columns, ax, figsize=figsize, title=title)
+        if not hasattr(self, "cluster_centers_"):
+            raise self._missing_fit("fit it to rows first")
+        rows = self.cluster_centers_[:0] if X is None else self._read(X)
+        codes = np.zeros(0, np.int64) if X is None else self.predict(X)
+        return plot.clusters(self, rows, codes, columns, ax, figsize=figsize, title=title)
 
     # --- how ---
 

@@ -412,13 +412,13 @@ class Understanding(Questions):
 
         Args:
             target: a variable with states, not observed.
-            given: the findings, all of them states.
+            given: the findings; those that are states may change, others are kept.
             to: the state that shall become the most probable; left out: any other.
             most: how many findings may change.
 
         Raises:
             InvalidEvidence: the target is given.
-            InvalidArgument: a finding is no state, `to` is most probable already, or there are more than
+            InvalidArgument: no finding is a state, `to` is most probable already, or there are more than
                 20,000 ways to change so many.
             UnknownVariable, UnknownState, ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
 

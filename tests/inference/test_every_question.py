@@ -317,6 +317,116 @@ def frame(seen: Seen) -> dict[str, list[Any]] | None:
     return {name: [value, math.nan if name != "step" else None] for name, value in seen.given.items()}
 
 
+def posterior(seen: Seen) -> np.ndarray:
+    joint = seen.table / seen.table.sum()
+    return joint.sum(axis=1)
+
+
+def told(joint: np.ndarray) -> float:
+    """The mutual information of the two axes of a joint distribution, in nats."""
+    apart = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+    inside = joint > 0
+    return float((joint[inside] * np.log(joint[inside] / apart[inside])).sum())
+
+
+def check_explain(seen: Seen) -> None:
+    found = NET.explain("sex", seen.given, state="m")
+    assert (found.before, found.after) == near((P_SEX[1], posterior(seen)[1]))
+    for name, value in seen.given.items():
+        assert found[name].alone == near(NET.query("sex", {name: value})["m"])  # itself checked above
+        rest = {other: it for other, it in seen.given.items() if other != name}
+        assert found[name].without == near(NET.query("sex", rest)["m"])
+
+
+def check_shapley(seen: Seen) -> None:
+    found = NET.shapley("sex", seen.given, state="m")
+    assert sum(found.values()) == near(posterior(seen)[1] - P_SEX[1])
+
+
+def check_informative(seen: Seen) -> None:
+    joint = seen.table / seen.table.sum()
+    if "step" not in seen.given:
+        assert NET.informative("sex", seen.given)["step"] == near(told(joint))
+
+
+def check_next_question(seen: Seen) -> None:
+    asked = NET.next_question("sex", seen.given, over="step", sure=1.0) if "step" not in seen.given else None
+    if asked is not None:
+        assert (asked.name, asked.gain) == ("step", near(told(seen.table / seen.table.sum())))
+
+
+def check_diagnosis(seen: Seen) -> None:
+    if "step" not in seen.given:
+        joint = seen.table / seen.table.sum()
+        found = NET.diagnosis("sex", seen.given, over="step", sure=1.0)
+        assert found.right == near(joint.max(axis=0).sum())
+
+
+def check_sensitivity(seen: Seen) -> None:
+    seen_by = P_STEP * np.outer(seen.by_sex, seen.by_step)
+    one, two = seen_by.sum(axis=1)
+    slope = one * two / (P_SEX[0] * one + P_SEX[1] * two) ** 2  # of p two / ((1 - p) one + p two)
+    found = NET.sensitivity("sex", seen.given, state="m")
+    assert found.probability == near(posterior(seen)[1])
+    assert found.curve("sex", "m").derivative == near(slope)
+
+
+def check_sensitivity_of_two(seen: Seen) -> None:
+    found = NET.sensitivity_of_two(
+        "sex", seen.given, state="m", first=("sex", "m"), second=("step", ("f", "mid"))
+    )
+    x, y = 0.35, 0.15
+    rows = P_STEP.copy()
+    rows[0] = P_STEP[0] * (1 - y) / (1 - P_STEP[0, 1])
+    rows[0, 1] = y
+    joint = np.array([1 - x, x])[:, None] * rows * np.outer(seen.by_sex, seen.by_step)
+    assert found(x, y) == near(joint[1].sum() / joint.sum())
+
+
+def check_tune(seen: Seen) -> None:
+    """The entry of sex for which odds of one are reached is known in closed form."""
+    one, two = (P_STEP * np.outer(seen.by_sex, seen.by_step)).sum(axis=1)
+    now = posterior(seen)[1]
+    goal = {"at_least": 0.5} if now < 0.5 else {"at_most": 0.5}
+    found = NET.tune("sex", seen.given, state="m", **goal)
+    (change,) = [one for one in found if one.node == "sex"]
+    assert change.to == near(one / (one + two))
+
+
+def check_turning(seen: Seen) -> None:
+    now = NET.query("sex", seen.given).mode()
+    if "step" not in seen.given or seen.by_step.count(0.0) < 2:  # a state: nothing else is left
+        with pytest.raises(pgm.InvalidArgument, match="only findings that are states"):
+            NET.turning("sex", seen.given)
+        return
+    for turn in NET.turning("sex", seen.given):
+        after = NET.query("sex", seen.given | turn.changes)
+        assert after.mode() == turn.answer != now
+        assert after[turn.answer] == near(turn.probability)
+
+
+def check_contradictions(seen: Seen) -> None:
+    assert NET.contradictions(seen.given) == []
+
+
+def check_relevant_explanation(seen: Seen) -> None:
+    one, two = (P_STEP * np.outer(seen.by_sex, seen.by_step)).sum(axis=1)
+    best = NET.relevant_explanation(seen.given, over="sex")[0]
+    assert best.factor == near(max(one / two, two / one))
+
+
+def check_counterfactual(seen: Seen) -> None:
+    """Nothing follows from the step: what it would have been leaves the sex as it is."""
+    if "step" not in seen.given:
+        found = NET.counterfactual("sex", given=seen.given, do={"step": "mid"})
+        assert [found.answer[sex] for sex in SEX] == near(posterior(seen))
+
+
+def check_surprise(seen: Seen) -> None:
+    if (rows := frame(seen)) is not None:
+        assert NET.surprise(rows).rows == near([-math.log(seen.table.sum()), 0.0])
+
+
 def check_predict(seen: Seen) -> None:
     if (rows := frame(seen)) is None:
         return
@@ -361,6 +471,7 @@ NO_NUMBERS = {
     "junction_tree": "its tables are refused beside numbers",
     "independent": "of the graph",
     "active_trail": "of the graph",
+    "effect": "of an action; what is given is where it is asked",
     "fit": "learns from a frame",
     "partial_fit": "learns from a frame",
 }

@@ -233,3 +233,13 @@ def test_results_print_pickle_and_draw() -> None:
     for one in (why, told):
         with pytest.raises(pgm.InvalidArgument, match="kind is"):
             one.plot(kind="pie")
+
+
+def test_findings_that_tell_nothing_of_each_other_do_not_conflict() -> None:
+    net = pgm.BayesianNetwork()
+    net.add("a", 0.3)
+    net.add("b", 0.7)
+    net.add("both", {(True, True): 0.9, ...: 0.2}, parents=["a", "b"])
+    found = net.explain("both", {"a": True, "b": True})
+    assert found.conflict == 0.0
+    assert "the findings are independent" in str(found)

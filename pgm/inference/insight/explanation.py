@@ -266,7 +266,13 @@ class AnswerExplanation(Result, Tabular, Mapping[str, Finding]):
         for f in self.values():
             alone, rest = Share(f.alone), Share(f.without)
             rows.append([f.text, alone, number(f.adds_alone), rest, number(f.adds)])
-        how = "conflict" if self.conflict > 0.0 else "support each other"
+        how = (
+            "conflict"
+            if self.conflict > 0.0
+            else "support each other"
+            if self.conflict < 0.0
+            else "are independent"
+        )
         notes = [f"conflict {number(self.conflict)}: the findings {how}"] if len(self) > 1 else []
         return ["finding", "alone", "log-odds", "without", "log-odds"], rows, "\n".join(notes)
 
@@ -310,6 +316,8 @@ def explain(model: Any, target: object, given: Given, state: State | None) -> An
         )
     singles = logs[1 : 1 + n]
     conflict = float(singles.sum()) - total
+    if abs(conflict) <= 1e-12 * (1.0 + abs(total)):  # rounding: the findings are independent
+        conflict = 0.0
     own = {
         (names[i], names[j]): float(singles[i] + singles[j] - logs[1 + 3 * n + row])
         for row, (i, j) in enumerate(pairs)
@@ -335,13 +343,12 @@ def _step(before: float, after: float) -> float:
 
 def _rest(model: Any, asked: Aim, conflict: float) -> tuple[dict[str, float], dict[tuple[str, State], float]]:
     """How far what is not observed moved, and its states that would explain a conflict away."""
-    prior, posterior = model.marginals(), model.marginals(asked.given)
+    names = [name for name, one in model.variables.items() if not one.continuous and name not in asked.given]
+    prior, posterior = model.marginals(targets=names), model.marginals(asked.given, targets=names)
     moved: dict[str, float] = {}
     rare: dict[tuple[str, State], float] = {}
     for name, after in posterior.items():
         variable = model.variables[name]
-        if variable.continuous:
-            continue
         old, new = np.asarray(prior[name].values), np.asarray(after.values)
         moved[name] = 0.5 * float(np.abs(new - old).sum())
         if conflict <= 0.0:

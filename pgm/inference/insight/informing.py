@@ -264,7 +264,7 @@ class _Shares:
         """The marginals given all this."""
         compiled = self.compiled
         if compiled.gaussians is not None:
-            found = self.model.marginals(known, targets=None if self.whole else self.names)
+            found = self.model.marginals(known, targets=self.names)
             return np.concatenate([found[name].values for name in self.names])
         observed = observe(compiled.by_name, known)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pgm.errors import InvalidArgument, listed, shown
+from pgm.errors import ImpossibleEvidence, InvalidArgument, listed, shown
 from pgm.evidence import names as names_of
 from pgm.evidence import observe
 from pgm.inference.asking.session import whole
@@ -20,8 +20,8 @@ from pgm.inference.insight.subsets import Parts, rows_of
 from pgm.printing import ROWS, Tabular, number
 from pgm.results.base import Result, condition, noted, pandas, put
 from pgm.results.report import EXACT, Report
-from pgm.runtime.clock import start_clock
-from pgm.variables import State
+from pgm.runtime.clock import Clock, start_clock
+from pgm.variables import State, Variable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -198,10 +198,16 @@ def turning(model: Any, target: object, given: Given, to: State | None, most: ob
     """See `BayesianNetwork.turning`."""
     variable, known = target_of(model, target, given)
     observed = observe(model.variables, known)
-    names = list(known)
-    if len(observed.hard) < len(known):
-        soft = [name for name in known if name not in observed.hard]
-        raise InvalidArgument(f"{listed(soft)}: only findings that are states can be changed to others.")
+    kept = {
+        name: value
+        for name, value in known.items()
+        if name not in observed.hard or model.variables[name].continuous
+    }
+    names = [name for name in known if name not in kept]
+    if not names:
+        raise InvalidArgument(
+            f"{listed(kept)}: only findings that are states can be changed to others, and none is."
+        )
     largest = min(whole(most, "most=", 1), len(names))
     clock = start_clock()
     compiled = model._compile_in(clock)
@@ -227,7 +233,11 @@ def turning(model: Any, target: object, given: Given, to: State | None, most: ob
                     f"There are more than {SETS:,} ways to change {size} findings of {len(names)}: give "
                     "fewer findings, or lower most=."
                 )
-        shares, logs = rows_of(compiled, names, np.array(rows, dtype=np.int32), (variable.name,), clock)
+        table = np.array(rows, dtype=np.int32).reshape(len(rows), len(names))
+        if kept or compiled.gaussians is not None:
+            shares, logs = _one_by_one(model, variable, names, table, kept, clock)
+        else:
+            shares, logs = rows_of(compiled, names, table, (variable.name,), clock)
         found = []
         for row, some, share, log in zip(rows, changes, shares, logs.tolist(), strict=True):
             if log == -math.inf:
@@ -239,3 +249,28 @@ def turning(model: Any, target: object, given: Given, to: State | None, most: ob
         if found:
             return sorted(found, key=lambda turn: -turn.probability)
     return []
+
+
+def _one_by_one(
+    model: Any,
+    target: Variable,
+    names: Sequence[str],
+    codes: np.ndarray,
+    kept: Mapping[str, object],
+    clock: Clock,
+) -> tuple[np.ndarray, np.ndarray]:
+    """P(target | row, kept) and log P(row, kept), where something kept or a variable is no state."""
+    shares, logs = np.full((len(codes), target.card), np.nan), np.full(len(codes), -math.inf)
+    for i, row in enumerate(codes.tolist()):
+        clock.check()
+        given = {
+            **kept,
+            **{name: model.variables[name].states[c] for name, c in zip(names, row, strict=True)},
+        }
+        try:
+            logs[i] = model.log_probability(given)
+            if logs[i] > -math.inf:
+                shares[i] = model.query(target.name, given).values
+        except ImpossibleEvidence:
+            pass
+    return shares, logs

@@ -91,6 +91,7 @@ def rows_of(
         targets: at most one name, which is none of the columns.
         clock: the clock of the question.
     """
+    assert compiled.gaussians is None
     n = len(codes)
     columns = {name: np.ascontiguousarray(codes[:, i]) for i, name in enumerate(names)}
     table = distinct(compiled, Columns(n, columns, np.zeros(n, bool)))

@@ -12,6 +12,7 @@ import numpy as np
 from pgm.errors import InvalidArgument, InvalidFrame, listed, nearest, shown
 from pgm.evidence import names as names_of
 from pgm.graphs.adjustment import Effect
+from pgm.inference.asking.session import whole as whole_number
 from pgm.learning.counts import Counts
 from pgm.models.structure_data import read_columns
 from pgm.printing import Tabular, joined, label
@@ -70,7 +71,8 @@ class Estimate(Frozen, Tabular):
             seed: of what is drawn.
 
         Raises:
-            InvalidArgument: the rows are gone, because the estimate was pickled.
+            InvalidArgument: the rows are gone, because the estimate was pickled; times is no whole number
+                of at least 1.
 
         >>> import pgm
         >>> net = pgm.BayesianNetwork()
@@ -82,7 +84,7 @@ class Estimate(Frozen, Tabular):
         """
         if self._again is None:
             raise InvalidArgument("The rows of this estimate are not kept in a pickle: estimate again.")
-        rng = generator(seed)
+        times, rng = whole_number(times, "times=", 1), generator(seed)
         kinds = ["placebo", *["random common cause"] * (self.method in METHODS[1:3]), "subset"]
         return {kind: float(np.mean([self._again(kind, rng) for _ in range(times)])) for kind in kinds}
 
@@ -149,10 +151,7 @@ def estimate(
         raise InvalidArgument(
             f"method= is one of {', '.join(METHODS)}, not {shown(method)}.{nearest(method, METHODS)}"
         )
-    if type(bootstrap) is not int or bootstrap < 2:
-        raise InvalidArgument(
-            f"bootstrap= is how often rows are drawn again, at least 2, not {shown(bootstrap)}."
-        )
+    bootstrap = whole_number(bootstrap, "bootstrap=", 2)
     graph._some([x, y], least=2)
     formula = None
     first: tuple[str, ...] = ()
