@@ -70,7 +70,8 @@ def waterfall(
                 color, edge = (BAR, EDGE) if up else (SEEN_BAR, SEEN_EDGE)
                 ax.barh(row, high - low, 0.6, left=low, color=color, edgecolor=edge, linewidth=0.8)
                 ax.plot([ends[row - 1]] * 2, [row - 1, row + 0.3], "-", color=ink(ax), linewidth=0.6)
-            edge_at = ends[row] if row == 0 else max(ends[row - 1], ends[row])
+            marker = 0.02 * float(np.ptp(ends))  # half a diamond
+            edge_at = ends[row] + marker if row == 0 else max(ends[row - 1], ends[row])
             beside(ax, float(edge_at), float(row), f" {p[row]:.3g}")
         ax.axvline(0.0, color=ink(ax), linewidth=0.6, linestyle=":")
         ax.set_yticks(range(len(labels)), [plain(shortened(label)) for label in labels])
