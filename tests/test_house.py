@@ -167,7 +167,7 @@ ORACLES = {
     "pgm/inference/engines/factor_graph": ("tests/inference/test_loopy.py", "tests.oracle import"),
     "pgm/inference/engines/gate_maxima": ("tests/inference/test_gate_maxima.py", "itertools.product"),
     "pgm/inference/engines/gaussian": ("tests/inference/test_gaussian.py", "tests.gaussian_oracle import"),
-    "pgm/inference/engines/gaussian/messages": ("tests/inference/test_gaussian_messages.py", "np.linalg"),
+    "pgm/inference/engines/gaussian/propagation": ("tests/inference/test_gaussian_messages.py", "np.linalg"),
     "pgm/inference/engines/interface": ("tests/inference/test_interface.py", "itertools.product"),
     "pgm/inference/engines/kalman": ("tests/inference/test_kalman.py", "tests.linear_oracle import"),
     "pgm/inference/engines/loopy": ("tests/inference/test_loopy.py", "tests.oracle import"),

@@ -16,7 +16,7 @@ import numpy as np
 from pgm.errors import InvalidArgument
 
 from .layering import levels
-from .ordering import Ordering
+from .crossings import Ordering
 
 Link: TypeAlias = tuple[Hashable, Hashable]
 MOST_BENDS = 60_000

@@ -15,7 +15,7 @@ import pgm
 from pgm.graphs import d_separated
 from pgm.graphs.layering import levels
 from pgm.graphs.layout import layers
-from pgm.graphs.ordering import Ordering
+from pgm.graphs.crossings import Ordering
 from pgm.graphs.trails import trails
 
 

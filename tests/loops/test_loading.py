@@ -24,7 +24,7 @@ from pgm.runtime.loops import RECORD, Build, Loops
 from pgm.runtime.running import REDUCTION
 
 HERE = Path(pgm.__file__).parent
-GRAPHS, MESSAGES = "pgm.graphs.compiled", "pgm.inference.engines.gaussian.messages.compiled"
+GRAPHS, MESSAGES = "pgm.graphs.compiled", "pgm.inference.engines.gaussian.propagation.compiled"
 FIRST, SECOND = (module.replace(".", "/") + ".py" for module in (GRAPHS, MESSAGES))
 
 pytestmark = pytest.mark.skipif(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgm.evidence import Observed
-from pgm.inference.engines.gaussian.messages import Told, told
+from pgm.inference.engines.gaussian.propagation import Told, told
 from pgm.inference.engines.loopy import Loopy, propagation
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.problem import Maximum, Problem, Solution

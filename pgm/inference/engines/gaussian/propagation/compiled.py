@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pgm.runtime.kinds import Flag, Floats, FloatTable, Ints
 
 if TYPE_CHECKING:
-    from pgm.inference.engines.gaussian.messages import Equations
+    from pgm.inference.engines.gaussian.propagation import Equations
 
 DONE, STOPPED = 0, 1  # as in pgm/inference/trees/sweeps/compiled.py
 _LOOK = 4096  # products between two looks at the stop flag

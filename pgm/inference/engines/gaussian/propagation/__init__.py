@@ -36,7 +36,7 @@ from pgm.variables import Variable, VariableList
 if TYPE_CHECKING:
     from pgm.inference.engines.model_snapshot import ModelSnapshot
 
-MESSAGES = Loops("pgm.inference.engines.gaussian.messages.compiled")
+MESSAGES = Loops("pgm.inference.engines.gaussian.propagation.compiled")
 _ROUNDING = 1e-13  # relative to a mean's distance from 0 in standard deviations
 _NOTHING = np.empty(0)
 _LEAST = 1e-150  # a smaller sd has no precision in doubles
