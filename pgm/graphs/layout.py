@@ -15,8 +15,8 @@ import numpy as np
 
 from pgm.errors import InvalidArgument
 
-from .layering import levels
 from .crossings import Ordering
+from .layering import levels
 
 Link: TypeAlias = tuple[Hashable, Hashable]
 MOST_BENDS = 60_000

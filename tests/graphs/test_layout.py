@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import pgm
 from pgm.graphs import d_separated
+from pgm.graphs.crossings import Ordering
 from pgm.graphs.layering import levels
 from pgm.graphs.layout import layers
-from pgm.graphs.crossings import Ordering
 from pgm.graphs.trails import trails
 
 
