@@ -424,7 +424,7 @@ class SequenceForecast(_OfSteps):
         >>> import pgm
         >>> both = pgm.Product({"visits": pgm.Poisson([1.0]), "sky": pgm.Categorical([[0.9, 0.1]])})
         >>> ahead = pgm.HMM([1.0], [[1.0]], both).forecast({"visits": [2], "sky": [0]}, steps=1)
-        >>> ahead.column("visits").mean.tolist(), ahead.column("sky").observations.round(6).tolist()
+        >>> ahead.column("visits").mean.round(6).tolist(), ahead.column("sky").observations.round(6).tolist()
         ([1.0], [[0.9, 0.1]])
         """
         some = column(self._observed, name)

@@ -96,7 +96,7 @@ def test_sums_have_distinct_names_and_all_constants() -> None:
         (lambda: components.autoregression([]), r"one for each lag"),
         (lambda: components.constant_velocity(0), r"dimensions is"),
         (lambda: components.constant_velocity(gap=0), r"gap= is a positive"),
-        (lambda: components.level() + components.constant_velocity(2), r"equally many numbers, not 1 and 2"),
+        (lambda: components.level() + components.constant_velocity(2), r"of the same dimension, not 1 and 2"),
         (
             lambda: components.level() + pgm.LinearDynamicalSystem(0.5, 1.0, 1.0, 1.0, B=1.0),
             r"cannot be added",

@@ -527,7 +527,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: filters.Unscented(alpha=0.0), "alpha is a number of at least 1e-06"),
     (
         lambda: curved().filter(SEEN, engine=filters.Unscented(kappa=-2.0)),
-        "put the sigma points of 2 numbers nowhere",
+        "put the sigma points of 2 variables nowhere",
     ),
     (
         lambda: NonlinearDynamicalSystem([[1.0]], bent, 1, 1, 0, 1),

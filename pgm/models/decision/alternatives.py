@@ -28,9 +28,9 @@ class Alternatives(Result, Tabular, Mapping[str, RiskProfile]):
     >>> sure = RiskProfile(np.array([1.0]), np.array([1.0]))
     >>> bold = RiskProfile(np.array([0.0, 2.0]), np.array([0.5, 0.5]))
     >>> Alternatives({"bold": bold, "sure": sure})
-          mean  sd  P(loss)  5 % quantile  worst 5 %  dominated by
-    bold  1     1   0        0             0          sure (order 2)
-    sure  1     0   0        1             1          -
+          mean  sd  P(loss)   5 % quantile  worst 5 %  dominated by
+    bold  1     1   0.000000  0             0          sure (order 2)
+    sure  1     0   0.000000  1             1          -
     """
 
     __slots__ = ("_profiles", "report")
