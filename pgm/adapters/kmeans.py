@@ -23,7 +23,7 @@ _PATH = 200  # points in time at which an online form keeps where its centres ar
 
 
 class KMeans(Clusterer):
-    """k-means: centres such that the squared distances of rows to the nearest are small; scikit-learn's.
+    """k-means, by scikit-learn: centres that minimise the squared distances of rows to the nearest one.
 
     Lloyd's steps give each row to its nearest centre, and move centres to the means of their rows. It is the
     limit of a mixture of normal distributions whose variances vanish: `to_mixture()` goes on from there.
@@ -147,7 +147,7 @@ class KMeans(Clusterer):
 
 
 class OnlineKMeans(Clusterer):
-    """k-means that takes one row after the other: the nearest centre moves by a share of the way to it.
+    """Online k-means: each row moves its nearest centre a fraction of the way towards it.
 
     With a constant rate old rows are forgotten, so that centres follow what drifts; scikit-learn's
     MiniBatchKMeans has one that falls with the number of rows.

@@ -22,7 +22,7 @@ _SHARE = 0.0125  # of all
 
 
 class KMedoids(Clusterer):
-    """k-medoids: rows of the data such that the distances of all rows to the nearest are small.
+    """k-medoids: rows of the data, chosen to minimise the distances of all rows to the nearest one.
 
     Unlike means, medoids are rows that exist, any distance will do, and outliers pull less.
 

@@ -106,7 +106,7 @@ class ClusterQuality(Tabular):
 def cluster_quality(
     X: Any, labels: Any, *, sample: int | None = None, seed: int | np.random.Generator | None = None
 ) -> ClusterQuality:
-    """Say how good clusters are: near within, far from each other.
+    """Measure the quality of clusters: how compact they are, and how well separated.
 
     Args:
         X: rows of numbers: a data frame, or an array.

@@ -17,7 +17,7 @@ from .parts import Part
 
 
 class ByInput:
-    """For each value of an input the table of a start or of transitions, or what the states emit.
+    """An initial distribution, a transition table or an emission for each value of an input.
 
     Args:
         parts: a dict from values of the input to tables of probabilities, or to distributions.

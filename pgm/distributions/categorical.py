@@ -27,7 +27,7 @@ _LAST_BITS = 2.0**-50  # a sum this near to one is one: what was written to a fi
 
 
 class Categorical:
-    """A categorical distribution: a list of probabilities, or a table with a row for each of several states.
+    """A categorical distribution: a list of probabilities, or a table with a row for each state.
 
     Args:
         p: probabilities that sum to one, in each row; or a dict {symbol: p}. Left out: yet to be fitted.

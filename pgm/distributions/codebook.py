@@ -20,7 +20,7 @@ _CHUNK = 4096  # rows whose distances are looked at together
 
 
 class Codebook:
-    """Vectors as symbols: each is the index of the nearest reference vector (vector quantisation).
+    """Vector quantisation: each vector becomes the index of its nearest reference vector.
 
     What is known of a row afterwards is its symbol alone.
 

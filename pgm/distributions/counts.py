@@ -89,7 +89,7 @@ class _Independent(StateDistribution):
 
 
 class Poisson(_Independent):
-    """Counts with a Poisson distribution: one, or a vector of counts that do not depend on each other.
+    """A Poisson distribution of a count, or of a vector of independent counts.
 
     Args:
         rate: the mean; a list of them, one for each state; or rows, in each a rate for each entry of a
@@ -176,7 +176,7 @@ class Poisson(_Independent):
 
 
 class Bernoulli(_Independent):
-    """Yes or no, 1 or 0: one, or a vector of such entries that do not depend on each other.
+    """A Bernoulli distribution of a binary value, 1 or 0, or of a vector of independent ones.
 
     Args:
         p: the probability of 1; a list of them, one for each state; or rows, in each one for each entry of a

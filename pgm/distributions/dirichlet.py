@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Dirichlet(PseudoCounts):
     """A distribution over probabilities: density proportional to the product of p_i ** (alpha_i - 1).
 
-    As a prior, alpha are rows that nobody saw: the posterior adds the counts of those that were seen.
+    As a prior, alpha are pseudo-counts: the posterior adds the observed counts to them.
 
     Args:
         alpha: numbers greater than 0, one for each state; with more axes, one distribution for each row of a
@@ -210,7 +210,7 @@ class Beta(Dirichlet):
     """A distribution over the probability of True: a Dirichlet of two states.
 
     Args:
-        a: rows with True that nobody saw.
+        a: the pseudo-count of True.
         b: rows with False.
 
     Raises:

@@ -81,7 +81,7 @@ class Emission(Protocol):
         """The log density of all rows that these statistics were gathered from."""
 
     def pseudo(self, weight: float, n_states: int, rows: np.ndarray, counts: np.ndarray) -> Any:
-        """Statistics of rows that nobody saw, so many in each state: what a number as a prior means."""
+        """Statistics of pseudo-observations, so many in each state: what a number as a prior means."""
 
     def first_guess(
         self, rows: np.ndarray, counts: np.ndarray, n_states: int, random: np.random.Generator

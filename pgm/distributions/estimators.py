@@ -17,7 +17,7 @@ from .gaussian_statistics import near_centres
 
 
 class Estimators:
-    """For each state an estimator: classifiers give probabilities, regressors a mean with normal noise.
+    """An estimator for each state: classifiers give probabilities, regressors a mean with normal noise.
 
     In learning each is fitted anew, to rows weighted by what is believed of them (`sample_weight`). A step of
     EM that would make what is expected less likely is not taken, so the likelihood never falls.

@@ -23,7 +23,7 @@ _ROWS = 20
 
 
 class GaussianMixture(StateDistribution):
-    """A mixture of normal distributions: which of them a row comes from is drawn by their weights.
+    """A mixture of normal distributions, with weights.
 
     With one more axis it holds a mixture for each of several states, as for emissions. What is missing in a
     row is summed out. `statistics` and `fitted` are one step of EM; `fit` takes as many as it needs.

@@ -20,7 +20,7 @@ _LAST_BITS = 2.0**-50  # a sum this near to one is one: what was written to a fi
 
 
 class Multinomial(StateDistribution):
-    """Bags of words: a row has the count of each word, and how many there are in all says nothing.
+    """Bags of words: a row has the count of each word; the total count is not modelled.
 
     A bag is observed as a whole or not at all.
 

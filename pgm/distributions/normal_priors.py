@@ -40,7 +40,7 @@ def moments(data: Any, dim: int | None) -> tuple[float, np.ndarray, np.ndarray]:
 
 
 class Normal(Drawn, Prior, Conjugate):
-    """A normal belief about the mean of normal data whose standard deviation is known.
+    """A normal prior on the mean of normal data whose standard deviation is known.
 
     As `prior=` it goes with continuous nodes that have no continuous parents.
 
@@ -181,7 +181,7 @@ class Normal(Drawn, Prior, Conjugate):
 
 
 class NormalGamma(Drawn, Prior, Conjugate):
-    """A belief about the mean and the precision (one over the variance) of normal data, both unknown.
+    """A prior on the mean and the precision (one over the variance) of normal data, both unknown.
 
     The precision has the Gamma distribution of shape `a` and rate `b`, and the mean given it is normal, as
     precise as `rows` observations. As `prior=` it goes with continuous nodes that have no continuous parents.

@@ -251,7 +251,7 @@ class StateDistribution:
         raise NotImplementedError
 
     def pseudo(self, weight: float, n_states: int, rows: np.ndarray, counts: np.ndarray) -> Any:
-        """Statistics of rows that nobody saw, so many in each state."""
+        """Statistics of pseudo-observations, so many in each state."""
         raise NotImplementedError
 
     def parameters(self) -> tuple[np.ndarray, ...]:

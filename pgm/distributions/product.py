@@ -30,7 +30,7 @@ class ProductStatistics:
 
 
 class Product(StateDistribution):
-    """Columns of any kinds, which do not depend on each other but by the state.
+    """Several columns of any kinds, which are independent given the state.
 
     Args:
         parts: a distribution for each column, in order; one of vectors takes as many columns as it has
@@ -265,7 +265,7 @@ class Product(StateDistribution):
         return float(sum(part.expected_log(one) for part, one in pairs))
 
     def pseudo(self, weight: float, n_states: int, rows: np.ndarray, counts: np.ndarray) -> ProductStatistics:
-        """What each part takes as so many rows that nobody saw."""
+        """What each part takes as so many pseudo-observations."""
         return ProductStatistics(
             tuple(part.pseudo(weight, n_states, some, counts) for part, some in self._split(rows))
         )

@@ -1,4 +1,4 @@
-"""Priors that are worth rows which nobody saw, and what every prior of a node can do."""
+"""Priors that are pseudo-counts, and what every prior of a node can do."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Prior(Printed):
 
 
 class PseudoCounts(Prior):
-    """A prior that is worth rows which nobody saw; it says how many there are of each kind."""
+    """A prior given as pseudo-counts: how many rows it is worth for each configuration."""
 
     def pseudo(self, node: str, cpd: Any) -> Any:
         """Return statistics of such rows for a local distribution; None if it says nothing about it."""

@@ -20,7 +20,7 @@ _ROWS = 20
 
 
 class Regression:
-    """A number, or several, for each state: a linear function of the inputs plus normal noise.
+    """A linear regression for each state: one output or several, linear in the inputs, with normal noise.
 
     Args:
         weights: of shape (states, inputs); or (states,) of one input; or, where several values are observed,

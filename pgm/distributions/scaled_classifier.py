@@ -17,7 +17,7 @@ _ROUNDING = 1e-6
 
 
 class ClassifierEmission:
-    """What a fitted classifier says of each row of features, as the emission of hidden states.
+    """The probabilities of a fitted classifier, given a row of features, as the emission of hidden states.
 
     P(features | state) is P(state | features) / P(state), but for a factor that is the same for all states:
     so scores compare states and paths of one model, and are no densities of the features (Morgan & Bourlard

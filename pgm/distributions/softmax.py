@@ -32,7 +32,7 @@ class Softmax:
         symbols: what the classes are called where they are observed; 0, 1, ... if left out.
         inputs: how many inputs there are, where nothing else says it.
         ridge: what squared weights cost in learning: without it, weights may grow without bound where
-            classes can be told apart without error.
+            classes are linearly separable.
 
     >>> gate = Softmax([1.0, 0.5], bias=[-1.0, 1.0])
     >>> gate.probabilities([[2.0]]).round(4).tolist()

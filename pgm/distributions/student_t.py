@@ -36,7 +36,7 @@ class StudentStatistics:
 
 
 class StudentT(StateDistribution):
-    """Student's t: a normal distribution whose scale is drawn anew for each row; outliers count little.
+    """Student's t distribution, robust to outliers: a normal whose scale is drawn anew for each row.
 
     With one more axis it holds a distribution for each of several states, as for emissions. What is missing
     in a row is summed out. `statistics` and `fitted` are one step of EM; `fit` takes as many as it needs.

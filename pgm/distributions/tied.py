@@ -116,7 +116,7 @@ class Tied:
         return float(self.shared.expected_log(statistics))
 
     def pseudo(self, weight: float, n_states: int, rows: np.ndarray, counts: np.ndarray) -> Any:
-        """Statistics of rows that nobody saw, so many in each shared row."""
+        """Statistics of pseudo-observations, so many in each shared row."""
         return self.shared.pseudo(weight, self.n_rows, rows, counts)
 
     def first_guess(
@@ -250,7 +250,7 @@ class Stacked:
         return float(sum(p.expected_log(one) for p, one in zip(self.parts, statistics, strict=True)))
 
     def pseudo(self, weight: float, n_states: int, rows: np.ndarray, counts: np.ndarray) -> list[Any]:
-        """Statistics of rows that nobody saw."""
+        """Statistics of pseudo-observations."""
         return [p.pseudo(weight, size, rows, counts) for p, size in zip(self.parts, self.sizes, strict=True)]
 
     def first_guess(

@@ -28,7 +28,7 @@ def discretize(
     target: str | None = None,
     columns: Any = None,
 ) -> Any:
-    """Return where to cut columns into states: `pgm.Bins` of one column, or {name: Bins} of a frame.
+    """Return bins to discretise columns with: `pgm.Bins` of one column, or {name: Bins} of a frame.
 
     They are states like any other: `net.fit(frame, states=pgm.discretize(frame))` keeps them in the network,
     which then reads numbers. The first and the last bin have no end, so that every number falls into one.

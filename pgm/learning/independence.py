@@ -26,7 +26,7 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class G(Test):
-    """The likelihood ratio, G squared, beside a chi-square distribution (Wilks 1938).
+    """The likelihood-ratio test: G squared, compared with a chi-square distribution (Wilks 1938).
 
     >>> G().name
     'g'
@@ -37,7 +37,7 @@ class G(Test):
 
 @dataclass(frozen=True, slots=True)
 class ChiSquare(Test):
-    """Pearson's chi-square (1900), summed over the configurations of what is given.
+    """Pearson's chi-square test (1900), summed over the configurations of the conditioning set.
 
     >>> ChiSquare().name
     'chi-square'
@@ -48,7 +48,7 @@ class ChiSquare(Test):
 
 @dataclass(frozen=True, slots=True)
 class Permutation(Test):
-    """G squared beside its values where one column is shuffled within the configurations of what is given.
+    """A permutation test: G squared, compared with its values when one column is shuffled.
 
     Args:
         shuffles: how often.
@@ -72,7 +72,7 @@ class Permutation(Test):
 
 @dataclass(frozen=True, slots=True)
 class MutualInformation(Test):
-    """Conditional mutual information: independent if less than a threshold, whatever the number of rows.
+    """Conditional mutual information: independent if below a threshold, whatever the number of rows.
 
     Args:
         threshold: in nats.

@@ -1,6 +1,6 @@
 """From statistics to local distributions: most likely or with a prior, some held fixed, some tied.
 
-A prior is statistics of rows that nobody saw, added to those of the rows that were. For a table with a
+A prior is statistics of pseudo-observations, added to those of the data. For a table with a
 Dirichlet prior the result is then the posterior mean; with `mode` it is the most probable table.
 """
 

@@ -32,7 +32,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class LogLikelihood(Score):
-    """The largest log-likelihood: never less for more arcs, so only with `max_parents=` or on other data.
+    """The maximised log-likelihood: never decreases with more arcs, so use `max_parents=` or held-out data.
 
     >>> LogLikelihood().name
     'log-likelihood'
@@ -44,7 +44,7 @@ class LogLikelihood(Score):
 
 @dataclass(frozen=True, slots=True)
 class BIC(Score):
-    """The log-likelihood less half the logarithm of the number of rows for each parameter (Schwarz 1978).
+    """The log-likelihood minus half the log of the number of rows for each parameter (Schwarz 1978).
 
     For discrete columns, continuous ones, and both.
 
@@ -62,7 +62,7 @@ class BIC(Score):
 
 @dataclass(frozen=True, slots=True)
 class AIC(Score):
-    """The log-likelihood less one for each parameter (Akaike 1974). For discrete and continuous columns.
+    """The log-likelihood minus one for each parameter (Akaike 1974). For discrete and continuous columns.
 
     >>> AIC().per_parameter(100.0)
     1.0
@@ -85,7 +85,7 @@ def _weight(score: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class BDeu(Score):
-    """The probability of the data under a uniform Dirichlet prior (Heckerman, Geiger & Chickering 1995).
+    """The marginal likelihood under a uniform Dirichlet prior (Heckerman, Geiger & Chickering 1995).
 
     Args:
         equivalent_sample_size: how many rows the prior is worth, shared by the cells of each table.
@@ -104,7 +104,7 @@ class BDeu(Score):
 
 @dataclass(frozen=True, slots=True)
 class BDs(Score):
-    """BDeu whose prior is shared by configurations of the parents that occur only (Scutari 2016).
+    """BDeu whose prior is shared only by the parent configurations that occur (Scutari 2016).
 
     Args:
         equivalent_sample_size: how many rows the prior is worth.
@@ -124,7 +124,7 @@ class BDs(Score):
 
 @dataclass(frozen=True, slots=True)
 class K2(Score):
-    """The probability of the data under a Dirichlet prior of 1 in each cell (Cooper & Herskovits 1992).
+    """The marginal likelihood under a Dirichlet prior of 1 in each cell (Cooper & Herskovits 1992).
 
     >>> K2().equivalent
     False
@@ -136,7 +136,7 @@ class K2(Score):
 
 @dataclass(frozen=True, slots=True)
 class FNML(Score):
-    """Factorised normalised maximum likelihood: no prior, no parameter (Silander, Roos & Myllymäki 2010).
+    """Factorised normalised maximum likelihood: no prior to choose (Silander, Roos & Myllymäki 2010).
 
     >>> FNML().whole
     True
@@ -161,7 +161,7 @@ class QNML(Score):
 
 @dataclass(frozen=True, slots=True)
 class BGe(Score):
-    """The probability of continuous columns under a normal-Wishart prior (Geiger & Heckerman 2002).
+    """The marginal likelihood of continuous columns under a normal-Wishart prior (Geiger & Heckerman 2002).
 
     As corrected by Kuipers, Moffa & Heckerman 2014; the prior's mean is that of the data.
 

@@ -48,7 +48,7 @@ def _whole(search: Any, **least: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class HillClimb(Search):
-    """Greedy search: the best change of one arc (added, removed, reversed), as long as the score grows.
+    """Greedy search: the best change of one arc (add, remove, reverse), as long as the score improves.
 
     Args:
         restarts: how often it begins again, at the best network with some random changes.
@@ -72,7 +72,7 @@ class HillClimb(Search):
 
 @dataclass(frozen=True, slots=True)
 class Tabu(Search):
-    """Greedy search that goes on, downhill too, and leaves what it changed alone for a while (Glover 1989).
+    """Greedy search that also moves downhill, and does not undo its recent changes (Glover 1989).
 
     Args:
         tenure: for how many steps a pair of nodes stays as it is after a change.
@@ -138,7 +138,7 @@ class ChowLiu(Search):
 
 @dataclass(frozen=True, slots=True)
 class TAN(Search):
-    """Tree-augmented naive Bayes: a class above all, and the best tree among the rest (Friedman et al. 1997).
+    """Tree-augmented naive Bayes: the best tree among the children of a class (Friedman et al. 1997).
 
     Args:
         target: the class.
@@ -157,7 +157,7 @@ class TAN(Search):
 
 @dataclass(frozen=True, slots=True)
 class K2Search(Search):
-    """Parents one by one, among those that come before in a given order (Cooper & Herskovits 1992).
+    """Parents added one by one, from the nodes earlier in a given order (Cooper & Herskovits 1992).
 
     Args:
         order: all nodes, causes first.
@@ -193,7 +193,7 @@ class GES(Search):
 
 @dataclass(frozen=True, slots=True)
 class BOSS(Search):
-    """Best order score search (Andrews et al. 2023): nodes move through the order, arcs grow and shrink.
+    """Best order score search (Andrews et al. 2023): nodes move within an order, parents grow and shrink.
 
     Args:
         restarts: how often it begins again, at a random order.
@@ -213,7 +213,7 @@ class BOSS(Search):
 
 @dataclass(frozen=True, slots=True)
 class PC(Search):
-    """Edges that no test of independence removes, in the form that does not depend on the order of columns.
+    """The PC algorithm: edges that no independence test removes; stable, whatever the order of columns.
 
     Spirtes & Glymour 1991; Colombo & Maathuis 2014.
 
@@ -290,7 +290,7 @@ class MMHC(Search):
 
 @dataclass(frozen=True, slots=True)
 class OrderMCMC(Search):
-    """Orders of the nodes drawn from their posterior (Friedman & Koller 2003): `confidence` is that of arcs.
+    """Orders of the nodes drawn from their posterior (Friedman & Koller 2003); arcs get a `confidence`.
 
     Sets of parents are summed over exactly for each order; so a network counts as often as it has orders.
 
@@ -319,7 +319,7 @@ class OrderMCMC(Search):
 
 @dataclass(frozen=True, slots=True)
 class StructureMCMC(Search):
-    """Networks drawn from their posterior, all equally probable before (Madigan & York 1995).
+    """Networks drawn from their posterior under a uniform prior (Madigan & York 1995).
 
     Args:
         steps: how many moves.

@@ -111,7 +111,7 @@ def _again(parts: dict[str, Any]) -> Distance:
 
 @guarded
 def distance(a: BayesianNetwork, b: BayesianNetwork) -> Distance:
-    """Say how far network a is from network b.
+    """Measure how far network a is from network b.
 
     Divergences come from the posteriors of families, so they are exact for networks of any size that exact
     inference fits. Hellinger and total variation are exact where the joint has at most 2**20 entries, else

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class LearnedStructure(Frozen):
-    """A network that was learned from data, and how.
+    """A network learned from data, and how the search went.
 
     `network` is fitted; `score` is its score (None if the search goes by tests), `trace` the steps. With
     `bootstrap=`, `confidence` has the share of the samples in which each arc was found, an edge that may
@@ -183,7 +183,7 @@ def learn_structure(
     columns: Iterable[str] | None = None,
     name: str = "",
 ) -> LearnedStructure:
-    """Learn which variables depend on which, and the network that says so, from a data frame.
+    """Learn the structure of a network, and its parameters, from a data frame.
 
     The result is the same whatever the order of columns and rows and the number of threads. At the time limit
     (`pgm.config`), or on Ctrl-C, it is the best network so far, and says so.

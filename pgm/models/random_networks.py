@@ -29,7 +29,7 @@ def random_network(
     concentration: float = 1.0,
     seed: int | np.random.Generator | None = None,
 ) -> BayesianNetwork:
-    """Draw a Bayesian network: nodes v0, v1, ..., exactly so many arcs, rows from a Dirichlet distribution.
+    """Draw a random Bayesian network: nodes v0, v1, ..., a given number of arcs, rows from a Dirichlet.
 
     Args:
         nodes: how many.
@@ -82,7 +82,7 @@ def random_question(
     targets: int = 1,
     seed: int | np.random.Generator | None = None,
 ) -> tuple[list[str], dict[str, Any]]:
-    """Draw targets and evidence that is possible: nodes at random, with the states of one case drawn.
+    """Draw random targets, and possible evidence: random nodes, with their states in one sampled case.
 
     Args:
         net: a network.

@@ -174,7 +174,7 @@ def structure_score(
 def arc_strength(
     net: BayesianNetwork, frame: Any, score: str | Score = "bic", *, weights: Any = None
 ) -> ArcStrengths:
-    """Say for each arc of a network how much its score on a data frame would lose without it.
+    """Return, for each arc of a network, how much the score on a data frame would drop without it.
 
     Args:
         net: the network; its tables do not matter.

@@ -29,7 +29,7 @@ _SHOWN = 20
 
 
 class CausalGraph(Frozen):
-    """Arrows from causes to effects, and pairs that share a hidden cause: no numbers.
+    """Arrows from causes to effects, and pairs that share a hidden cause: no probabilities.
 
     Args:
         edges: text such as "x -> y; x <-> y", where `<->` stands for a hidden common cause, or a list of

@@ -84,7 +84,7 @@ def _network(target: Variable, shares: np.ndarray, cpds: dict[str, CPD]) -> Baye
 
 
 class TANClassifier(_Augmented):
-    """Tree-augmented naive Bayes, in scikit-learn's conventions: the columns are a tree within each class.
+    """Tree-augmented naive Bayes, in scikit-learn's conventions: given the class, the columns form a tree.
 
     Each column has the class and one other column as parents: those that tell most of each other given the
     class (Friedman, Geiger & Goldszmidt 1997). Missing cells are summed out when it is asked, and left out of

@@ -34,7 +34,7 @@ class Discriminant(NamedTuple):
 
 
 class DiscriminantAnalysis(RowClassifier):
-    """A classifier of normal classes, in scikit-learn's conventions: linear or quadratic discriminants.
+    """Linear or quadratic discriminant analysis: classes are normal. Follows scikit-learn's conventions.
 
     The rows of a class are normal. With one covariance for all classes the discriminants are linear (as in
     scikit-learn's LinearDiscriminantAnalysis), with one for each class quadratic

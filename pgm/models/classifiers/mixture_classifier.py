@@ -34,7 +34,7 @@ class Components(NamedTuple):
 
 
 class MixtureClassifier(RowClassifier):
-    """A classifier each of whose classes is a mixture of normal distributions; in scikit-learn's conventions.
+    """A classifier whose classes are mixtures of normal distributions. Follows scikit-learn's conventions.
 
     EM learns the mixtures of all classes, also from rows with gaps; what is missing is summed out when it is
     asked. `to_network()` is the same as a Bayesian network, in which the component is a hidden node.

@@ -43,7 +43,7 @@ ESTIMATES = ("predictive", "mean", "mode")
 
 
 class NaiveBayes(RowClassifier):
-    """A classifier whose columns are independent, given the class; in scikit-learn's conventions.
+    """Naive Bayes: columns are independent given the class. Follows scikit-learn's conventions.
 
     P(class | row) is P(class) times the probability of each cell in that class, divided by the sum over the
     classes. Columns may be of different kinds. A missing cell says nothing: it is left out of what is learned

@@ -23,7 +23,7 @@ from .training import Training
 
 
 class NetworkClassifier(StatesOnly):
-    """A Bayesian network that names the state of one of its variables; in scikit-learn's conventions.
+    """A Bayesian network that predicts one of its variables. Follows scikit-learn's conventions.
 
     P(class | row) is the answer of the network to the row; what is missing is summed out, and what is neither
     a column nor the class is hidden. `fit` learns the numbers of the network that is given, or if

@@ -15,7 +15,7 @@ _SMALLEST = 1e-290  # below, doubles lose digits
 
 @dataclass(frozen=True)
 class ExponentialUtility:
-    """Constant aversion to risk: what is maximised is the mean of -exp(-total / tolerance).
+    """Constant risk aversion: `solve` maximises the mean of -exp(-total / tolerance).
 
     Args:
         tolerance: how much risk is tolerated, in the units of the utilities: the larger, the closer to the

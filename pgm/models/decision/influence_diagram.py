@@ -52,7 +52,7 @@ _MEMORIES = ("full", "limited")
 class InfluenceDiagram:
     """A decision problem: chance nodes with their distributions, decisions in order, and utilities.
 
-    Decisions are taken in the order in which they are added.
+    Decisions are made in the order in which they are added.
 
     Args:
         name: what the diagram is called in print and in files.

@@ -26,7 +26,7 @@ def loss_diagram(
     observes: str | Iterable[str] = (),
     decision: str = "decide",
 ) -> InfluenceDiagram:
-    """Return the decision which state of a variable to name, when mistakes have a price.
+    """Return the decision which state of a variable to predict, when errors have costs.
 
     Its utility, "gain", is minus the loss. Without `loss` every mistake costs 1: the most probable state is
     named; with `reject`, if its probability is at least 1 - reject (Chow's rule).

@@ -11,7 +11,7 @@ from .input_output_hmm import InputOutputHMM
 
 
 class AutoregressiveHMM(InputOutputHMM):
-    """A hidden Markov model whose states emit given the past observations (Hamilton 1989).
+    """A hidden Markov model whose emissions depend on past observations too (Hamilton 1989).
 
     Past observations are the inputs of what is emitted, the last one first. Of a sequence the first `order`
     observations are taken as given, unless `before=` says what was before them.

@@ -42,7 +42,7 @@ class Places:
 
 
 class ComposedHMM(HiddenChain):
-    """A hidden Markov model made of parts, each of which begins, and ends: see `pgm.part_of`.
+    """A hidden Markov model composed of parts, each with a beginning and an end: see `pgm.part_of`.
 
     `a + b` is a followed by b, `a | b` is a or b with equal chances; `pgm.sequence_of`, `pgm.choice_of`,
     `pgm.loop_of` and `pgm.grammar_of` say more. Whatever stands in several places is learned in all of them

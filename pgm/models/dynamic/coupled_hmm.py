@@ -21,7 +21,7 @@ from .joint_chains import JointChains, check_emission, named, variable_of
 
 
 class CoupledHMM(JointChains):
-    """Hidden chains each of which depends on the last states of all, and emits by itself (Brand 1997).
+    """Hidden chains that each depend on the previous states of all, with emissions of their own (Brand 1997).
 
     Args:
         initial: for each chain the probabilities of its first state: a list, or a dict by name.

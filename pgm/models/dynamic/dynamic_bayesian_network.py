@@ -46,13 +46,13 @@ _Answer = TypeVar("_Answer")
 
 
 class DynamicBayesianNetwork:
-    """A network whose variables repeat in each step, and depend on others of the same and of earlier steps.
+    """A network whose variables repeat at each step, with parents in the same step and in earlier ones.
 
     Args:
         name: what the network is called in print and in files.
 
-    Parents are written "rain" for the same step, "rain[-1]" for the step before, "rain[-2]" and so on. What
-    was observed is {name: list of values}, one for each step; several sequences are a list of such dicts, a
+    Parents are written "rain" for the same step, "rain[-1]" for the step before, "rain[-2]" and so on.
+    Evidence is {name: list of values}, one for each step; several sequences are a list of such dicts, a
     dict or frame with `lengths=`, or a frame with `sequence="column"`. None and NaN were not observed; a
     value may also be pgm.OneOf, pgm.Not or pgm.Likelihood.
 

@@ -20,12 +20,12 @@ from .joint_chains import JointChains, chain_of, check_emission, named
 
 
 class FactorialHMM(JointChains):
-    """Hidden chains that move by themselves, and emit together what is observed (Ghahramani & Jordan 1997).
+    """Independent hidden chains that jointly emit the observations (Ghahramani & Jordan 1997).
 
-    Exact answers take O(T M K^(M+1)) operations for M chains of K states: chain after chain is moved by its
-    own matrix, and the K^M x K^M matrix is never made. By name only, engine="mean-field" and engine="gibbs"
-    approximate in `smooth`, the first also in `score` and `fit`: they hold no more than what is believed of
-    each chain by itself, and say so.
+    Exact answers take O(T M K^(M+1)) operations for M chains of K states: each chain's own matrix is applied
+    in turn, and the K^M x K^M matrix is never formed. On request, engine="mean-field" and engine="gibbs"
+    approximate in `smooth`, the first also in `score` and `fit`: their results hold marginals of the
+    individual chains, and say that they are approximate.
 
     Args:
         chains: a list of chains, or a dict by name: `pgm.MarkovChain(initial, transition)`, a pair of such
@@ -175,7 +175,7 @@ class FactorialHMM(JointChains):
         seed: int | np.random.Generator | None = None,
         engine: Any = "auto",
     ) -> Self:
-        """Learn from sequences whose states nobody saw, by EM; returns the model itself.
+        """Learn from sequences whose states are hidden, by EM; returns the model itself.
 
         It starts from the present parameters, or where there are none from a guess from the data. Zeros stay
         zero, and rows that are never taken keep their values. `fit_report` says how it went.

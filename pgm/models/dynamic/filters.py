@@ -34,7 +34,7 @@ class Extended:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unscented:
-    """The unscented Kalman filter and smoother (Julier & Uhlmann 1997): functions of sigma points are fitted.
+    """The unscented Kalman filter and smoother (Julier & Uhlmann 1997), by sigma points.
 
     As they are, the options give the cubature filter: 2 n points of one weight.
 
@@ -64,9 +64,9 @@ class Unscented:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Particles:
-    """A particle filter (Gordon, Salmond & Smith 1993), and smoothing by paths that go back through it.
+    """A particle filter (Gordon, Salmond & Smith 1993), and smoothing by paths sampled backwards.
 
-    Standard errors are measured: particles come in groups that know nothing of each other.
+    Standard errors are estimated: particles come in independent groups.
 
     Args:
         samples: how many particles in all groups together.
@@ -100,7 +100,7 @@ class Particles:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RaoBlackwellised:
-    """Paths of regimes of a switching linear system that are drawn, each with its Kalman filter.
+    """Sampled regime paths of a switching linear system, each with its own Kalman filter.
 
     While there are no more paths than particles, all are followed. Then those that weigh most stay, and of
     the others some are drawn (Fearnhead & Clifford 2003). Particles come in groups that know nothing of each
@@ -132,7 +132,7 @@ class RaoBlackwellised:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BoyenKoller:
-    """The filter of Boyen & Koller (1998) for dynamic networks, which keeps clusters of the interface apart.
+    """The filter of Boyen & Koller (1998) for dynamic networks: clusters of the interface stay independent.
 
     After each step it forgets how the clusters hang together; within a step all is exact.
 

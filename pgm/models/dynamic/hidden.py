@@ -252,7 +252,7 @@ class HiddenChain:
         tol: float = 1e-6,
         seed: int | np.random.Generator | None = None,
     ) -> Self:
-        """Learn from sequences whose states nobody saw, by exact EM; returns the model itself.
+        """Learn from sequences whose states are hidden, by exact EM; returns the model itself.
 
         It starts from the present parameters, or where there are none from a guess from the data. Zeros stay
         zero, and rows that are never taken keep their values. `fit_report` says how it went.

@@ -59,9 +59,9 @@ _ARRAYS = ("_initial", "_transition", "_mask")
 
 
 class HMM:
-    """A hidden Markov model: states that follow each other by chance, and emit what is observed.
+    """A hidden Markov model: a Markov chain of hidden states, which emit the observations.
 
-    What is left out is learned by `fit`; what is given is where it starts.
+    `fit` learns what is left out, and starts from what is given.
 
     Args:
         initial: the probabilities of the states in the first step; a list, or a dict by state.
@@ -483,7 +483,7 @@ class HMM:
         tol: float = 1e-6,
         seed: int | np.random.Generator | None = None,
     ) -> Self:
-        """Learn from sequences whose states nobody saw (Baum & Welch); returns the model itself.
+        """Learn from sequences whose states are hidden (Baum & Welch); returns the model itself.
 
         It starts from the present parameters, or where there are none from a guess from the data. Zeros stay
         zero, and a state that is never visited keeps its parameters. `fit_report` says how it went.

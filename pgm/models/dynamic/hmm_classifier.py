@@ -1,4 +1,4 @@
-"""Sequences of several classes: a hidden Markov model for each, told apart by Bayes' rule."""
+"""Classes of sequences: a hidden Markov model for each, and Bayes' rule."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .hmm_learning import METHODS
 
 
 class HMMClassifier(Estimator):
-    """A classifier of sequences in scikit-learn's conventions: a hidden Markov model for each class.
+    """A classifier of sequences, in scikit-learn's conventions, with a hidden Markov model for each class.
 
     P(class | sequence) is P(sequence | class) P(class), divided by their sum over the classes.
 

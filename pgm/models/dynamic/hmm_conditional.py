@@ -1,4 +1,4 @@
-"""Models of several classes, fitted so that the classes are told apart: the largest P(class | sequence).
+"""Models of several classes, trained discriminatively: they maximise P(class | sequence).
 
 The gradient is that of the models themselves, each row of which counts by how far P(class | sequence) is off
 (Bahl, Brown, de Souza & Mercer 1986); the search is that of quasi-Newton (L-BFGS).

@@ -30,7 +30,7 @@ class EmissionPrior(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class UnseenRows:
-    """Rows that nobody saw, as statistics, counted with the others; None: there are none."""
+    """Pseudo-observations, as statistics added to those of the data; None: there are none."""
 
     statistics: Any
 
@@ -39,7 +39,7 @@ class UnseenRows:
         return emission.fitted(statistics, self.statistics)
 
     def log(self, emission: Any) -> float:
-        """The log density of the rows that nobody saw."""
+        """The log density of the pseudo-observations."""
         return 0.0 if self.statistics is None else float(emission.expected_log(self.statistics))
 
     def drawn(self, emission: Any, statistics: Any, random: np.random.Generator) -> Any:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class LearnedTransitions(Frozen):
-    """A dynamic network that was learned from sequences.
+    """A dynamic Bayesian network learned from sequences.
 
     `network` is the fitted `DynamicBayesianNetwork`, `structure` the search over steps and those before them,
     with nodes such as "rain" and "rain[-1]".
@@ -91,7 +91,7 @@ def learn_transitions(
     seed: int | np.random.Generator | None = None,
     states: Mapping[str, Any] | None = None,
 ) -> LearnedTransitions:
-    """Learn the arrows of a dynamic network, within a step and from earlier steps, and fit it.
+    """Learn the arrows of a dynamic Bayesian network, within a step and from earlier ones, and fit it.
 
     Every step that has enough steps before it is a row; parents are sought among the variables of the same
     step and, as "rain[-1]", of those before. Nothing points back in time.

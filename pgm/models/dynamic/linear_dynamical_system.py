@@ -38,7 +38,7 @@ _REPORT = Report("kalman", exact=True)
 
 
 class LinearDynamicalSystem(Tabular):
-    """Hidden states that move linearly, of which a linear part is observed, both with normal noise.
+    """A linear Gaussian state-space model: linear dynamics and linear observations, both with normal noise.
 
     x[t+1] = A x[t] + B u[t] + b + N(0, Q) and y[t] = C x[t] + D u[t] + d + N(0, R), where u are inputs.
     Filter, smoother and log-likelihood are exact (Kalman 1960; Rauch, Tung & Striebel 1965), whatever

@@ -43,7 +43,7 @@ _MOST_ORDER = 8
 
 
 class MarkovChain:
-    """A chain whose states are seen; each depends on the `order` states before it.
+    """A Markov chain of observed states; each depends on the `order` states before it.
 
     Args:
         initial: the probabilities of the first state. Of an order k above 1 a list of k tables: of the first

@@ -26,7 +26,7 @@ _ROWS = 12
 
 
 class MealyHMM(HiddenChain):
-    """A hidden Markov model whose arcs emit: what is observed depends on a state and on the next one.
+    """A hidden Markov model whose transitions emit: an observation depends on a state and on the next one.
 
     Of T observations T + 1 states are visited; what is believed and decoded is the arc of each observation.
     A step takes O(arcs) operations: it passes the state between two arcs.

@@ -24,7 +24,7 @@ _DRAWN = Report("forward", exact=True)
 
 
 class NonlinearDynamicalSystem(Tabular):
-    """Hidden states that a function moves, of which another function is observed, both with normal noise.
+    """A nonlinear state-space model: dynamics and observations are functions, both with normal noise.
 
     x[t+1] = f(x[t]) + N(0, Q) and y[t] = h(x[t]) + N(0, R). No filter of it is exact: questions name one by
     `engine=`: "extended", "unscented" or "particles", or an object of `pgm.filters` with options.

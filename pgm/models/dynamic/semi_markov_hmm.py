@@ -26,7 +26,7 @@ _TAIL = 1e-9  # what a distribution may leave beyond the longest duration
 
 
 class SemiMarkovHMM(HiddenChain):
-    """A hidden Markov model whose states stay as long as a distribution of durations says (Ferguson 1980).
+    """A hidden Markov model with an explicit distribution of state durations (Ferguson 1980).
 
     When the time of a state is over, the next one is entered. Exact answers take O(T (K D + K^2)) operations
     for K states that stay at most D steps.

@@ -158,7 +158,7 @@ def _by_merging(r: engine.Regimes, s: engine.Steps, how: str, smooth: bool) -> R
 def _by_particles(
     r: engine.Regimes, s: engine.Steps, how: RaoBlackwellised, rng: np.random.Generator, smooth: bool
 ) -> Run:
-    """Groups of particles that know nothing of each other."""
+    """Independent groups of particles."""
     clock, T, most = start_clock(), len(s.y), how.samples // how.groups
     groups, sizes, logs = [], [], []
     for _ in range(how.groups):

@@ -18,7 +18,7 @@ from .markov_chain import MarkovChain
 
 
 class SwitchingHMM(JointChains):
-    """Hidden chains that move by themselves, of which a switch selects the one that emits in each step.
+    """Independent hidden chains, with a switch that selects which of them emits at each step.
 
     Args:
         chains: a list of chains, or a dict by name: `pgm.MarkovChain(initial, transition)`, a pair of such

@@ -41,7 +41,7 @@ _DRAWN = Report("forward", exact=True)
 
 
 class SwitchingLinearDynamicalSystem(Tabular):
-    """Linear systems that take turns: a hidden regime follows the one before by chance and moves the state.
+    """Switching linear systems: a hidden regime, a Markov chain, selects the system that moves the state.
 
     In step t the regime s[t] says which system leads from x[t-1] to x[t], and how x[t] is observed; the first
     state is that of the first regime's system. Given the path of regimes all is linear: "exact" follows every

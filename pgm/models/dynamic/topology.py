@@ -28,7 +28,7 @@ def _jump(value: object, name: str, least: int) -> None:
 
 @dataclass(frozen=True)
 class LeftToRight:
-    """States in order: each is followed by itself or one of the next, and the first comes first.
+    """Left-to-right transitions: a state is followed by itself or a later one, and the first state starts.
 
     Args:
         max_jump: how many states further one step may lead.
@@ -78,7 +78,7 @@ class LeftToRight:
 
 @dataclass(frozen=True)
 class Banded:
-    """States in order: one step leads to a neighbour at most so far away, in either direction.
+    """Banded transitions: a step moves a limited number of states, in either direction.
 
     Args:
         width: how many states to either side.

@@ -22,7 +22,7 @@ from .hidden import HiddenChain, Sheet
 
 
 class UrnHMM(HiddenChain):
-    """A hidden Markov model whose states are urns, from which is drawn without putting back.
+    """A hidden Markov model whose states are urns, drawn from without replacement.
 
     What an urn holds depends on what was drawn before, so contents are part of the state: there are as many
     places as contents can be reached. Paths that lead to an empty urn are impossible.

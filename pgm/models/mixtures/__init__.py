@@ -1,4 +1,4 @@
-"""Mixtures: distributions of rows whose component nobody saw."""
+"""Mixtures: distributions of rows whose component is hidden."""
 
 from pgm.calls import guard_constructors, guard_methods
 

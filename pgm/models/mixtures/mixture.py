@@ -1,4 +1,4 @@
-"""Mixtures: rows each of which comes from one of several components, and nobody saw from which."""
+"""Mixtures: each row comes from one of several hidden components."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _ROWS = 20  # components that are printed
 
 
 class Mixture:
-    """A mixture: the component of a row is drawn first, and then the row from that component's distribution.
+    """A mixture: each row is drawn from one of several components, and which one is hidden.
 
-    What is left out is learned by `fit`; what is given is where it starts. Data are a list of rows, an array
+    `fit` learns what is left out, and starts from what is given. Data are a list of rows, an array
     or a data frame; None and NaN were not observed, and are summed out.
 
     Args:
@@ -247,7 +247,7 @@ class Mixture:
         tol: float = 1e-6,
         seed: int | np.random.Generator | None = None,
     ) -> Self:
-        """Learn from rows whose components nobody saw, or of some rows only; returns the mixture itself.
+        """Learn from rows whose components are unknown, or known for some; returns the mixture itself.
 
         It climbs from the numbers that there are; what has none begins with a guess from the data. A
         component without any row keeps its numbers. `fit_report` says how it went.
@@ -259,7 +259,7 @@ class Mixture:
             label_noise: how often a label is wrong: a share, or P(label | component) in a row for each.
             weights: how much each row counts; 1 if left out.
             fixed: what stays: "weights", "emission", or a dict from these to components.
-            prior: rows that nobody saw: one number for all, or a dict from the names above to a number; or
+            prior: pseudo-counts: one number for all, or a dict from the names above to a number; or
                 beliefs, whose most probable numbers are found: `pgm.priors.Dirichlet` of the weights,
                 `NormalWishart` or `NormalGamma` (of diagonal covariances) of a Gaussian emission, for all
                 components or a list or dict with one for each.
