@@ -50,6 +50,8 @@ def plain(net: Any, kind: str) -> Question:
     sets = evidence(net, float(share.removesuffix(" %") or 0) / 100)
     targets = [next(v for v in net.variables if v not in given) for given in sets]
     others = [next(v for v in reversed(list(net.variables)) if v not in given) for given in sets]
+    # Entries that are zero have a derivative on request only, since November 2026.
+    positive = {node: net.cpd(node).values > 0.0 for node in net.variables}
     asked: dict[str, Question] = {
         "all posteriors": lambda i: sum(p.values[0] for p in net.marginals(sets[i]).values()),
         "one target": lambda i: net.query(others[i], sets[i]).values[0],
@@ -58,7 +60,9 @@ def plain(net: Any, kind: str) -> Question:
         "three best": lambda i: sum(one.log_joint for one in net.k_best(sets[i], k=3)),
         "samples": lambda i: len(net.sample(1000, given=sets[i], seed=i)[targets[i]]),
         "expected counts": lambda i: sum(table.sum() for table in net.expected_counts(sets[i]).values()),
-        "derivatives": lambda i: sum(np.nan_to_num(table).sum() for table in net.gradients(sets[i]).values()),
+        "derivatives": lambda i: sum(
+            table[positive[node]].sum() for node, table in net.gradients(sets[i]).items()
+        ),
         "plan": lambda i: net.plan(others[i], sets[i]).log2_entries,
     }
     return asked[name]
