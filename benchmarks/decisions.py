@@ -148,6 +148,12 @@ def on_alarm() -> tuple[pgm.BayesianNetwork, pgm.InfluenceDiagram]:
     return net, d
 
 
+def _as_many(mine: float, other: float) -> None:
+    """Both sides answer about as many things; the answers themselves have nothing in common."""
+    if mine != other:
+        raise AssertionError(f"{mine:g} answers beside {other:g}")
+
+
 def information(report: Report, options: Options) -> None:
     """The value of every node of alarm, in queries of all its marginals."""
     if not options.wants("information"):
@@ -168,7 +174,15 @@ def information(report: Report, options: Options) -> None:
 
     case = f"alarm, {len(rows)} combinations"
     compete(
-        report, "information", case, ours, marginals, questions=4, rounds=options.rounds, label="marginals"
+        report,
+        "information",
+        case,
+        ours,
+        marginals,
+        questions=4,
+        rounds=options.rounds,
+        compare=_as_many,
+        label="marginals",
     )
     ratio = report.of("information", "marginals")[case].ratio
     if ratio is not None:
@@ -196,7 +210,15 @@ def predicting(report: Report, options: Options) -> None:
 
         case = f"{count:,} rows"
         compete(
-            report, "predict", case, acts, states, questions=1, rounds=options.rounds, label="net.predict"
+            report,
+            "predict",
+            case,
+            acts,
+            states,
+            questions=1,
+            rounds=options.rounds,
+            compare=_as_many,
+            label="net.predict",
         )
         ratio = report.of("predict", "net.predict")[case].ratio
         if ratio is not None:
