@@ -12,7 +12,7 @@ from pgm.config import current
 from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidEvidence, listed, shown
 from pgm.evidence import Observed, observe
 from pgm.graphs.requisite import requisite
-from pgm.inference.engines.decisions import Choice, Schedule, best_actions, schedule, solve
+from pgm.inference.engines.decisions import Choice, Schedule, best_actions, over_last, schedule, solve
 from pgm.inference.trees.needs import size_of
 from pgm.printing import html_facts, joined, text_facts
 from pgm.runtime.clock import Clock, start_clock
@@ -124,7 +124,7 @@ def refuse(diagram: InfluenceDiagram, observed: Observed) -> None:
     if waiting and taken and diagram.decisions.index(taken[-1]) > diagram.decisions.index(waiting[0]):
         raise InvalidEvidence(f"{taken[-1]!r} is taken after {waiting[0]!r}: give that decision too.")
     network = diagram._network
-    for name in waiting:
+    for name in waiting if observed.given else ():
         below = set(network.descendants(name))
         for known in observed.given:
             if known in below:
@@ -254,7 +254,7 @@ def _advice(diagram: InfluenceDiagram, names: list[str], needed: Sequence[str], 
     values = values.transpose([*spare, *[own.index(name) for name in kept], len(own)])
     if spare:
         values = values.reshape((-1, *values.shape[len(spare) :]))
-        most = np.where(np.isnan(values), -np.inf, values).max(axis=-1)
+        most = over_last(np.maximum, np.where(np.isnan(values), -np.inf, values))
         values = np.take_along_axis(values, most.argmax(axis=0)[np.newaxis, ..., np.newaxis], axis=0)[0]
     return Advice(
         diagram.variables[names[decision]],

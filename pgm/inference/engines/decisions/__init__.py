@@ -6,6 +6,16 @@ the utilities that depend on it into their expectation given the rest; a decisio
 """
 
 from .schedule import Problem, Schedule, Step, schedule
-from .solution import Choice, Solution, best_actions, solve
+from .solution import Choice, Solution, best_actions, over_last, solve
 
-__all__ = ["Choice", "Problem", "Schedule", "Solution", "Step", "best_actions", "schedule", "solve"]
+__all__ = [
+    "Choice",
+    "Problem",
+    "Schedule",
+    "Solution",
+    "Step",
+    "best_actions",
+    "over_last",
+    "schedule",
+    "solve",
+]
