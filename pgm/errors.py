@@ -218,14 +218,14 @@ class InvalidFrame(PGMError, ValueError):
 
 
 class NotIdentifiable(PGMError, ValueError):
-    """The effect of an action that what is seen does not decide, whatever the numbers of the seen.
+    """The effect of an action that the observed variables do not determine.
 
-    `.hedge` is the pair of sets that hides it, the outer and the inner: hidden causes join each of them, and
-    the action reaches into the outer one only (Shpitser & Pearl 2006). `.bounds` says what can be said.
+    `.hedge` is the pair of sets that shows it, the outer and the inner: hidden causes join each of them, and
+    the action reaches into the outer one only (Shpitser & Pearl 2006). `.bounds` are its natural bounds.
 
     >>> print(NotIdentifiable("P(y | do(x))", ["x", "y"], ["y"], ["x"], ["y"]))
-    P(y | do(x)) cannot be told from what is seen: hidden causes join 'x', 'y', and the action cuts that off \
-only for all but 'y'. It lies between P(x, y) and P(x, y) + 1 - P(x).
+    P(y | do(x)) is not identifiable: hidden causes join 'x', 'y' (a hedge around 'y'), so models that agree \
+on all that is seen differ in this effect. It lies between P(x, y) and P(x, y) + 1 - P(x).
     """
 
     def __init__(
@@ -244,8 +244,8 @@ only for all but 'y'. It lies between P(x, y) and P(x, y) + 1 - P(x).
         text = question
         if self.hedge[0]:
             text = (
-                f"{question} cannot be told from what is seen: hidden causes join {listed(self.hedge[0])}, "
-                f"and the action cuts that off only for all but {listed(self.hedge[1])}."
+                f"{question} is not identifiable: hidden causes join {listed(self.hedge[0])} (a hedge around "
+                f"{listed(self.hedge[1])}), so models that agree on all that is seen differ in this effect."
             )
             if not tuple(given) and tuple(do):
                 x = ", ".join(do)
