@@ -178,7 +178,7 @@ def _spread(table: np.ndarray, scope: Scope, target: Scope) -> np.ndarray:
 
 def _expectation(p: np.ndarray, v: np.ndarray) -> np.ndarray:
     """The sum of p * v along the first axis, where a probability of zero times anything is zero."""
-    rest = np.broadcast_shapes(p.shape[1:], v.shape[1:])
+    rest = tuple(map(max, p.shape[1:], v.shape[1:]))  # lengths are equal, or one of them is one
     if not np.isfinite(v).all():
         # Only what cannot happen is not finite: it counts for nothing.
         v = np.where((p == 0.0) & ~np.isfinite(v), 0.0, v)
@@ -205,7 +205,9 @@ def _by_matrices(p: np.ndarray, v: np.ndarray) -> np.ndarray | None:
     own = [a for a in range(1, p.ndim) if p.shape[a] > 1]
     theirs = [a for a in range(1, p.ndim) if a not in own]
     shape = [p.shape[a] for a in own] + [v.shape[a] for a in theirs]
-    return np.asarray(product.reshape(shape).transpose(np.argsort([*own, *theirs])))
+    order = [*own, *theirs]
+    found: np.ndarray = product.reshape(shape)
+    return found if order == sorted(order) else found.transpose(np.argsort(order))
 
 
 def over_last(function: np.ufunc, table: np.ndarray) -> np.ndarray:
