@@ -101,7 +101,7 @@ MISTAKES = {
     "no instrument": ("z -> x -> m -> y <- z", {"method": "two-stage"}),
     "adjust= has no effect": ("z -> x -> m -> y <- z", {"adjust": ["z"]}),
     "No set of variables": ("x -> y; x <-> y", {"method": "doubly-robust"}),
-    "cannot be told": ("x -> y; x <-> y", {}),
+    "is not identifiable": ("x -> y; x <-> y", {}),
     "Did you mean 'plug-in'": ("x -> y", {"method": "plugin"}),
     "at least 2": ("x -> y", {"bootstrap": 0}),
 }
