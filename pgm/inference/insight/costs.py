@@ -13,11 +13,11 @@ from pgm.cpds.table_input import is_number
 from pgm.errors import InvalidArgument, listed, shown
 from pgm.evidence import known
 from pgm.evidence import names as names_of
+from pgm.results.of_sets import Names as Names
 from pgm.results.report import EXACT, Report
 from pgm.variables import Variable
 
 SETS = 20_000  # that are tried one by one
-Names = tuple[str, ...]
 
 
 def read_costs(

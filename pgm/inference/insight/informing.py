@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
@@ -19,20 +19,20 @@ from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.insight.aims import Given
 from pgm.inference.insight.costs import Names, best_sets, read_costs, used_costs
 from pgm.printing import ROWS, Tabular, joined, number
-from pgm.results.base import Result, condition, pandas, put
+from pgm.results.base import condition, put
+from pgm.results.of_sets import OfSets
 from pgm.results.report import EXACT, Report
 from pgm.runtime.clock import start_clock
 from pgm.variables import State, Variable
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 _ROUNDING = 1e-14  # nats, which doubles do not tell from nothing
 _MOST_STATES = 1_000  # joint states of several targets, each a query for all marginals
 
 
-class InformationGains(Result, Tabular, Mapping[Names | str, float]):
+class InformationGains(OfSets, Tabular):
     """How many nats each variable, or set of them, is expected to tell about a target, the most first.
 
     `entropy` is what there is to know. With costs the order is by information for each unit of cost.
@@ -47,13 +47,13 @@ class InformationGains(Result, Tabular, Mapping[Names | str, float]):
     rain has an entropy of 0.674073 nats given wet=True
     """
 
-    __slots__ = ("_values", "costs", "entropy", "network", "report", "target")
+    __slots__ = ("costs", "entropy", "network", "report", "target")
+    _called = "information"
     report: Report
     target: Names
     entropy: float  # nats
     costs: Mapping[Names, float]
     network: tuple[tuple[str, str], ...]  # the arrows, for the picture
-    _values: dict[Names, float]
 
     def __init__(
         self,
@@ -79,30 +79,6 @@ class InformationGains(Result, Tabular, Mapping[Names | str, float]):
 
     def _parts(self) -> tuple[object, ...]:
         return self.target, self.entropy, self._values, self.costs, self.network, self.report
-
-    def __getitem__(self, names: Names | str) -> float:
-        return self._values[(names,) if isinstance(names, str) else tuple(names)]
-
-    def __iter__(self) -> Iterator[Names | str]:
-        return iter([names[0] if len(names) == 1 else names for names in self._values])
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    @property
-    def best(self) -> Names:
-        """The names that come first."""
-        return next(iter(self._values))
-
-    def to_dict(self) -> dict[Names | str, float]:
-        """{name, or names: nats}."""
-        return {names: self[names] for names in self}
-
-    def to_pandas(self) -> pd.Series:
-        """A Series by name; of sets, by their names joined by commas."""
-        index = [", ".join(names) for names in self._values]
-        series: pd.Series = pandas().Series(list(self._values.values()), index=index, name="information")
-        return series
 
     def plot(
         self,

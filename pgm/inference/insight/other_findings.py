@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pgm.errors import ImpossibleEvidence, InvalidArgument, listed, shown
+from pgm.errors import InvalidArgument, listed, shown
 from pgm.evidence import names as names_of
 from pgm.evidence import observe
 from pgm.inference.asking.session import whole
 from pgm.inference.insight.aims import Given, target_of
 from pgm.inference.insight.costs import SETS
-from pgm.inference.insight.subsets import Parts, rows_of
+from pgm.inference.insight.subsets import Parts, one_by_one, rows_of
 from pgm.printing import ROWS, Tabular, number
 from pgm.results.base import Result, condition, noted, pandas, put
 from pgm.results.report import EXACT, Report
-from pgm.runtime.clock import Clock, start_clock
-from pgm.variables import State, Variable
+from pgm.runtime.clock import start_clock
+from pgm.variables import State
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -235,7 +235,12 @@ def turning(model: Any, target: object, given: Given, to: State | None, most: ob
                 )
         table = np.array(rows, dtype=np.int32).reshape(len(rows), len(names))
         if kept or compiled.gaussians is not None:
-            shares, logs = _one_by_one(model, variable, names, table, kept, clock)
+            states = [model.variables[name].states for name in names]
+            parts = (
+                {**kept, **{n: of[c] for n, of, c in zip(names, states, row, strict=True)}}
+                for row in table.tolist()
+            )
+            shares, logs = one_by_one(model, variable, parts, len(table), clock)
         else:
             shares, logs = rows_of(compiled, names, table, (variable.name,), clock)
         found = []
@@ -249,28 +254,3 @@ def turning(model: Any, target: object, given: Given, to: State | None, most: ob
         if found:
             return sorted(found, key=lambda turn: -turn.probability)
     return []
-
-
-def _one_by_one(
-    model: Any,
-    target: Variable,
-    names: Sequence[str],
-    codes: np.ndarray,
-    kept: Mapping[str, object],
-    clock: Clock,
-) -> tuple[np.ndarray, np.ndarray]:
-    """P(target | row, kept) and log P(row, kept), where something kept or a variable is no state."""
-    shares, logs = np.full((len(codes), target.card), np.nan), np.full(len(codes), -math.inf)
-    for i, row in enumerate(codes.tolist()):
-        clock.check()
-        given = {
-            **kept,
-            **{name: model.variables[name].states[c] for name, c in zip(names, row, strict=True)},
-        }
-        try:
-            logs[i] = model.log_probability(given)
-            if logs[i] > -math.inf:
-                shares[i] = model.query(target.name, given).values
-        except ImpossibleEvidence:
-            pass
-    return shares, logs

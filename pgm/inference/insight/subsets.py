@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,18 +65,40 @@ class Parts:
     def _one_by_one(self, sets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The same where findings are no states, or some variables are continuous."""
         names = list(self.known)
-        card = 0 if self.target is None else self.target.card
-        shares, logs = np.full((len(sets), card), np.nan), np.full(len(sets), -math.inf)
-        for i, part in enumerate(sets):
-            self.clock.check()
-            some = {name: self.known[name] for name, there in zip(names, part.tolist(), strict=True) if there}
-            try:
-                logs[i] = self.model.log_probability(some)
-                if self.target is not None and logs[i] > -math.inf:
-                    shares[i] = self.model.query(self.target.name, some).values
-            except ImpossibleEvidence:
-                pass
-        return shares, logs
+        parts = (
+            {name: self.known[name] for name, there in zip(names, part.tolist(), strict=True) if there}
+            for part in sets
+        )
+        return one_by_one(self.model, self.target, parts, len(sets), self.clock)
+
+
+def one_by_one(
+    model: Questions,
+    target: Variable | None,
+    parts: Iterable[Mapping[str, object]],
+    n: int,
+    clock: Clock,
+) -> tuple[np.ndarray, np.ndarray]:
+    """P(target | part) and log P(part), a question for each; NaN and minus infinity where it is impossible.
+
+    Args:
+        model: the model, which may have continuous variables.
+        target: the variable that is asked about; None: only P(part).
+        parts: what is given, evidence of any kind.
+        n: how many parts there are.
+        clock: the clock of the question.
+    """
+    card = 0 if target is None else target.card
+    shares, logs = np.full((n, card), np.nan), np.full(n, -math.inf)
+    for i, part in enumerate(parts):
+        clock.check()
+        try:
+            logs[i] = model.log_probability(part)
+            if target is not None and logs[i] > -math.inf:
+                shares[i] = model.query(target.name, part).values
+        except ImpossibleEvidence:
+            pass
+    return shares, logs
 
 
 def rows_of(

@@ -47,19 +47,6 @@ class AODEClassifier(StatesOnly):
     _cpds: dict[str, dict[str, CPD]]  # by the column that is the parent
     _sums: dict[str, Sums]
 
-    def __init__(
-        self,
-        *,
-        states: Any = None,
-        continuous: Any = (),
-        bins: Any = "mdlp",
-        prior: Any = 1.0,
-        class_prior: Any = None,
-        unknown: str = "raise",
-    ) -> None:
-        self.states, self.continuous, self.bins = states, continuous, bins
-        self.prior, self.class_prior, self.unknown = prior, class_prior, unknown
-
     def _learn(self, data: Training) -> dict[str, Any]:
         data = self._in_states(data)
         counts = self._counts(data)

@@ -111,19 +111,6 @@ class TANClassifier(_Augmented):
     [True, False]
     """
 
-    def __init__(
-        self,
-        *,
-        states: Any = None,
-        continuous: Any = (),
-        bins: Any = "mdlp",
-        prior: Any = 1.0,
-        class_prior: Any = None,
-        unknown: str = "raise",
-    ) -> None:
-        self.states, self.continuous, self.bins = states, continuous, bins
-        self.prior, self.class_prior, self.unknown = prior, class_prior, unknown
-
     def _parents(self, data: Training, counts: Counts) -> list[tuple[int, ...]]:
         n = len(data.variables)
         return tree(pair_tables(counts, n, data.clock), n)

@@ -30,6 +30,19 @@ class StatesOnly(RowClassifier):
     bins: Any
     prior: Any
 
+    def __init__(
+        self,
+        *,
+        states: Any = None,
+        continuous: Any = (),
+        bins: Any = "mdlp",
+        prior: Any = 1.0,
+        class_prior: Any = None,
+        unknown: str = "raise",
+    ) -> None:
+        self.states, self.continuous, self.bins = states, continuous, bins
+        self.prior, self.class_prior, self.unknown = prior, class_prior, unknown
+
     def _in_states(self, data: Training) -> Training:
         """The same rows, with bins in place of numbers."""
         method, count = self._cuts()

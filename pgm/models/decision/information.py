@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,8 @@ from pgm.evidence import known, observe
 from pgm.evidence import names as names_of
 from pgm.inference.insight.costs import Names, best_sets, cost_of, read_costs, used_costs
 from pgm.printing import ROWS, Tabular, joined
-from pgm.results.base import Result, pandas, put
+from pgm.results.base import put
+from pgm.results.of_sets import OfSets
 from pgm.results.report import EXACT, Report
 from pgm.results.scalars import ExpectedUtility
 from pgm.runtime.progress import each
@@ -21,7 +22,6 @@ from .one_pass import gains_in_one_pass
 from .solving import refuse, solved
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
     from .influence_diagram import InfluenceDiagram
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-9  # relative to the utilities: an advantage below this is rounding
 
 
-class ValuesOfInformation(Result, Tabular, Mapping[Names | str, float]):
+class ValuesOfInformation(OfSets, Tabular):
     """What it is worth to see some variables before a decision, the best first: {name or names: value}.
 
     Values are net of costs, where costs were given.
@@ -40,11 +40,11 @@ class ValuesOfInformation(Result, Tabular, Mapping[Names | str, float]):
     age                0.500000
     """
 
-    __slots__ = ("_values", "before", "costs", "report")
+    __slots__ = ("before", "costs", "report")
+    _called = "value"
     report: Report
     before: str
     costs: Mapping[Names, float]
-    _values: dict[Names, float]
 
     def __init__(
         self,
@@ -59,30 +59,6 @@ class ValuesOfInformation(Result, Tabular, Mapping[Names | str, float]):
         put(self, "_values", {names: float(values[names]) for names in ranked})
         put(self, "costs", dict(costs))
         put(self, "report", report)
-
-    def __getitem__(self, names: Names | str) -> float:
-        return self._values[(names,) if isinstance(names, str) else tuple(names)]
-
-    def __iter__(self) -> Iterator[Names | str]:
-        return iter([names[0] if len(names) == 1 else names for names in self._values])
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    @property
-    def best(self) -> Names:
-        """The names that it is worth most to see."""
-        return next(iter(self._values))
-
-    def to_dict(self) -> dict[Names | str, float]:
-        """{name, or names: value}."""
-        return {names: self[names] for names in self}
-
-    def to_pandas(self) -> pd.Series:
-        """A Series by name; of sets, by their names joined by commas."""
-        index = [", ".join(names) for names in self._values]
-        series: pd.Series = pandas().Series(list(self._values.values()), index=index, name="value")
-        return series
 
     def plot(
         self,

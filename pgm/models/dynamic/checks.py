@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pgm.cpds.table_input import check_cells
-from pgm.errors import InvalidArgument, InvalidTable, shown
+from pgm.errors import InvalidArgument, InvalidTable, listed, nearest, shown
 from pgm.printing import label
 from pgm.variables import Domain, Variable, as_domain, unordered
 
@@ -203,6 +203,35 @@ def rows_fixed(given: Any, variable: Variable, shape: tuple[int, ...], what: str
     if not made.any():
         raise InvalidArgument(f"fixed={{{what!r}: ...}} names states, or is an array of booleans.")
     return made
+
+
+def parts_fixed(
+    fixed: Any, shapes: Mapping[str, tuple[int, ...]], variable: Variable, of: str
+) -> dict[str, np.ndarray]:
+    """What stays of each part, as booleans.
+
+    Args:
+        fixed: as the user wrote it: names of parts, or {part: states or booleans}.
+        shapes: of the parts.
+        variable: the states, or components.
+        of: what these are called, in messages.
+    """
+    found = {name: np.zeros(shape, bool) for name, shape in shapes.items()}
+    if not isinstance(fixed, Mapping | str | list | tuple | set | frozenset):
+        raise InvalidArgument(
+            f"fixed= is a list of {listed(shapes)}, or a dict from these to {of}, not {shown(fixed)}."
+        )
+    given = [fixed] if isinstance(fixed, str) else fixed
+    for name in given:
+        if name not in shapes:
+            raise InvalidArgument(
+                f"fixed= has no part {shown(name)}; there are {listed(shapes)}.{nearest(name, shapes)}"
+            )
+        if not isinstance(given, Mapping) or given[name] is True:
+            found[name][...] = True
+        elif given[name] is not False:
+            found[name] = rows_fixed(given[name], variable, shapes[name], name)
+    return found
 
 
 def printed_rows(table: np.ndarray) -> list[list[str]]:

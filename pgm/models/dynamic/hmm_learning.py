@@ -17,7 +17,7 @@ from pgm.learning import Collapsed, Step, climb, strides
 from pgm.results import FitReport
 from pgm.runtime.clock import Clock, start_clock
 
-from .checks import MOST_STARTS, normalised, rows_fixed, weights_of
+from .checks import MOST_STARTS, normalised, parts_fixed, weights_of
 from .hmm_labels import Labelled
 from .hmm_priors import EmissionPrior, counts_of, of_emission
 
@@ -72,7 +72,9 @@ class Task:
         heavy = np.repeat(self.weight, read.lengths)
         self.counts = np.bincount(code, heavy, len(rows)) if code.size else heavy
         self.clock = start_clock()
-        self.fixed = _fixed(fixed, model)
+        k = model.n_states
+        shapes: dict[str, tuple[int, ...]] = {"initial": (k,), "transition": (k, k), "emission": (k,)}
+        self.fixed = parts_fixed(fixed, shapes, model.variable, "states")
         stays = self.fixed["emission"]
         stays[:] |= not getattr(model.emission, "learns", True)
         shared = getattr(model.emission, "form", "") == "tied" or getattr(model.emission, "shared", False)
@@ -361,25 +363,3 @@ class Task:
             free = ((table > 0) & ~stays).sum(axis=1)
             total += int(np.maximum(free - 1, 0).sum())
         return total
-
-
-def _fixed(fixed: Any, model: HMM) -> dict[str, np.ndarray]:
-    """What stays, as booleans: of each state, transition, and state's emission."""
-    k = model.n_states
-    shapes: dict[str, tuple[int, ...]] = {"initial": (k,), "transition": (k, k), "emission": (k,)}
-    found = {name: np.zeros(shape, bool) for name, shape in shapes.items()}
-    if not isinstance(fixed, Mapping | str | list | tuple | set | frozenset):
-        raise InvalidArgument(
-            f"fixed= is a list of {listed(_PARTS)}, or a dict from these to states, not {shown(fixed)}."
-        )
-    given = [fixed] if isinstance(fixed, str) else fixed
-    for name in given:
-        if name not in shapes:
-            raise InvalidArgument(
-                f"fixed= has no part {shown(name)}; there are {listed(_PARTS)}.{nearest(name, _PARTS)}"
-            )
-        if not isinstance(given, Mapping) or given[name] is True:
-            found[name][...] = True
-        elif given[name] is not False:
-            found[name] = rows_fixed(given[name], model.variable, shapes[name], name)
-    return found

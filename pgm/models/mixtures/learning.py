@@ -14,7 +14,7 @@ from pgm.distributions.of_states import completed
 from pgm.errors import ImpossibleEvidence, InvalidArgument, listed, nearest, shown
 from pgm.frames import Sequences, weights_of
 from pgm.learning import Collapsed, Step, climb, strides
-from pgm.models.dynamic.checks import MOST_STARTS, normalised, rows_fixed
+from pgm.models.dynamic.checks import MOST_STARTS, normalised, parts_fixed
 from pgm.models.dynamic.hmm_labels import Labelled
 from pgm.models.dynamic.hmm_priors import EmissionPrior, counts_of, of_emission
 from pgm.results import FitReport
@@ -79,7 +79,8 @@ class Task:
         self.counts = np.bincount(code, self.heavy, len(rows)) if code.size else self.heavy
         self.times = np.bincount(self.seen.code, self.heavy, pairs) if self.seen.code.size else self.heavy
         self.spread = _spreads(rows)
-        self.fixed = _fixed(fixed, model)
+        shapes = dict.fromkeys(_PARTS, (model.n_components,))
+        self.fixed = parts_fixed(fixed, shapes, model.variable, "components")
         stays = self.fixed["emission"]
         stays[:] |= not getattr(model.emission, "learns", True)
         shared = getattr(model.emission, "form", "") == "tied" or getattr(model.emission, "shared", False)
@@ -341,23 +342,3 @@ def _filled(emission: Any, rows: np.ndarray) -> np.ndarray:
     """Rows with the mean of its column for what is missing, where a column has numbers."""
     numbers = getattr(emission, "of_numbers", np.ones(rows.shape[1], bool))
     return np.where(numbers, completed(rows), rows)
-
-
-def _fixed(fixed: Any, model: Mixture) -> dict[str, np.ndarray]:
-    """What stays, as booleans for each component."""
-    found = {name: np.zeros(model.n_components, bool) for name in _PARTS}
-    if not isinstance(fixed, Mapping | str | list | tuple | set | frozenset):
-        raise InvalidArgument(
-            f"fixed= is a list of {listed(_PARTS)}, or a dict from these to components, not {shown(fixed)}."
-        )
-    given = [fixed] if isinstance(fixed, str) else fixed
-    for name in given:
-        if name not in _PARTS:
-            raise InvalidArgument(
-                f"fixed= has no part {shown(name)}; there are {listed(_PARTS)}.{nearest(name, _PARTS)}"
-            )
-        if not isinstance(given, Mapping) or given[name] is True:
-            found[name][...] = True
-        elif given[name] is not False:
-            found[name] = rows_fixed(given[name], model.variable, (model.n_components,), name)
-    return found
