@@ -599,3 +599,15 @@ def test_alternatives_side_by_side() -> None:
     assert len(both.plot().get_legend().get_texts()) == 3
     with pytest.raises(pgm.InvalidArgument, match="by its risk profile"):
         test.compared({"x": 3})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("function", [np.maximum, np.minimum])
+@pytest.mark.parametrize("few", [1, 2, 3, 16, 17])
+def test_large_tables_are_compared_as_small_ones(few: int, function: np.ufunc) -> None:
+    from pgm.inference.engines.decisions import over_last
+
+    table = np.random.default_rng(few).normal(size=(10, 500, few))
+    table[0, 0, 0], table[1, 1] = np.nan, -np.inf
+    before = table.copy()
+    np.testing.assert_array_equal(over_last(function, table), function.reduce(table, axis=-1))
+    np.testing.assert_array_equal(table, before)
