@@ -196,15 +196,16 @@ def gains(model: Any, cases: Cases, over: Sequence[str] | None) -> dict[str, flo
         cases: the states of the target.
         over: the variables; None: all that have states and are neither known nor targets.
     """
-    skip = {*cases.names, *observe(model.variables, cases.given).hard}
-    names = [n for n in (model.variables if over is None else over) if n not in skip]
-    names = [n for n in names if not model.variables[n].continuous]
+    variables = model.variables
+    skip = {*cases.names, *observe(variables, cases.given).hard}
+    names = [n for n in (variables if over is None else over) if n not in skip]
+    shares = _Shares(model, names, whole=over is None)
+    names = shares.names
     if not names:
         return {}
-    shares = _Shares(model, names, whole=over is None)
     events = cases.events
     if cases.state is not None:  # the other states together
-        events = [*events, {cases.names[0]: _but(model.variables[cases.names[0]], cases.state)}]
+        events = [*events, {cases.names[0]: _but(variables[cases.names[0]], cases.state)}]
     chances = [(event, p) for event, p in zip(events, cases.p.tolist(), strict=True) if p > 0.0]
     after = [shares.given({**cases.given, **event}) for event, _ in chances]
     before = sum((p * share for (_, p), share in zip(chances, after, strict=True)), np.zeros(after[0].size))
@@ -220,20 +221,26 @@ class _Shares:
 
     Args:
         model: the network.
-        names: the variables, which have states.
+        names: the variables; continuous ones are left out.
         whole: whether they are all that are not observed.
     """
 
     def __init__(self, model: Any, names: Sequence[str], *, whole: bool) -> None:
-        self.model, self.names, self.whole = model, names, whole
+        self.model, self.whole = model, whole
         self.clock = start_clock()
         self.compiled = model._compile_in(self.clock)
-        sizes = np.array([model.variables[name].card for name in names], dtype=np.int64)
-        self.begins = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
         self.places = np.empty(0, np.int64)
         if self.compiled.gaussians is None:
-            self.at = [self.compiled.position[name] for name in names]
-            first = self.compiled.program.arrays.state_at[self.at]
+            self.names, arrays = list(names), self.compiled.program.arrays
+            self.at = np.array([self.compiled.position[name] for name in self.names], np.int64)
+            sizes = arrays.cards[self.at]
+        else:
+            variables = model.variables
+            self.names = [name for name in names if not variables[name].continuous]
+            sizes = np.array([variables[name].card for name in self.names], np.int64)
+        self.begins = np.cumsum(sizes) - sizes
+        if self.compiled.gaussians is None:
+            first = arrays.state_at[self.at]
             self.places = np.repeat(first - self.begins, sizes) + np.arange(int(sizes.sum()))
 
     def given(self, known: Mapping[str, Any]) -> np.ndarray:
@@ -247,7 +254,7 @@ class _Shares:
         def work() -> np.ndarray:
             at = make_posterior(compiled, observed, self.clock)
             assert isinstance(at, Posterior)
-            return np.asarray(at.marginals(None if self.whole else self.at)[self.places])
+            return np.asarray(at.marginals(None if self.whole else self.at.tolist())[self.places])
 
         return session.answered(compiled, observed, self.clock, work)
 

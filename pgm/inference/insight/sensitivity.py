@@ -14,7 +14,7 @@ from pgm.errors import InvalidArgument, UnknownVariable, listed, shown
 from pgm.inference.asking.questions import Questions
 from pgm.inference.insight.aims import Aim, Given, aim
 from pgm.inference.insight.curve import Curve, at_end
-from pgm.inference.insight.slopes import Node, Numbers
+from pgm.inference.insight.slopes import Layout, Node, Numbers
 from pgm.printing import ROWS, Tabular, label, number
 from pgm.results.base import Result, pandas, put
 from pgm.results.report import Report
@@ -45,42 +45,52 @@ class AnswerSensitivity(Result, Tabular):
     wet=True | rain=True   0.900000  0.249851    0.000000 .. 0.681818
     """
 
-    __slots__ = ("_down", "_live", "_nodes", "_others", "_slopes", "_values", "aim", "report")
+    __slots__ = ("_down", "_layout", "_order", "_others", "_slopes", "aim", "report")
     report: Report
     aim: Aim
-    _nodes: tuple[Node, ...]
-    _values: np.ndarray
+    _layout: Layout
     _slopes: np.ndarray  # of the answer
     _down: np.ndarray  # of log P(given); NaN where P(given) is not linear in the number
     _others: np.ndarray | None  # (numbers, states): the slopes of P(each state, given) / P(given)
-    _live: np.ndarray  # the numbers to show, largest derivative first
+    _order: np.ndarray | None  # see `_live`
 
     def __init__(
         self,
         aim: Aim,
-        nodes: tuple[Node, ...],
-        values: np.ndarray,
+        layout: Layout,
         slopes: np.ndarray,
         down: np.ndarray,
         others: np.ndarray | None,
-        live: np.ndarray,
         report: Report,
     ) -> None:
         """Take what `sensitivity` found."""
         put(self, "aim", aim)
-        put(self, "_nodes", nodes)
-        put(self, "_values", values)
+        put(self, "_layout", layout)
         put(self, "_slopes", slopes)
         put(self, "_down", down)
         put(self, "_others", others)
-        put(self, "_live", live)
+        put(self, "_order", None)
         put(self, "report", report)
 
     def _parts(self) -> tuple[object, ...]:
-        return (
-            *(self.aim, self._nodes, self._values, self._slopes, self._down),
-            *(self._others, self._live, self.report),
-        )
+        return self.aim, self._layout, self._slopes, self._down, self._others, self.report
+
+    @property
+    def _nodes(self) -> tuple[Node, ...]:
+        return self._layout.nodes
+
+    @property
+    def _values(self) -> np.ndarray:
+        return self._layout.values
+
+    @property
+    def _live(self) -> np.ndarray:
+        """The numbers to show, the largest derivative first; sorted when they are first asked for."""
+        if self._order is None:
+            some = np.flatnonzero(~np.isnan(self._slopes) & self._layout.shown)
+            put(self, "_order", some[np.argsort(-np.abs(self._slopes[some]), kind="stable")])
+        assert self._order is not None
+        return self._order
 
     @property
     def target(self) -> str:
@@ -249,7 +259,9 @@ def sensitivity(
             f"such as state={shown(asked.variable.states[int(asked.answer.values.argmax())])}."
         )
     numbers = Numbers(model, model._compile_in(clock), others, zeros, clock)
-    below = numbers.slopes(asked.given, asked.name)
+    counts = numbers.counts(asked.given, asked.name)
+    layout = numbers.layout(counts)
+    down = numbers.slopes(counts, layout)
     card = asked.variable.card
     every = ranges or card == 2
     ups: list[np.ndarray | None] = [None] * card
@@ -257,25 +269,17 @@ def sensitivity(
         p = float(asked.answer.values[code])
         if ups[code] is None and p > 0.0:
             event = {**asked.given, asked.name: asked.variable.states[code]}
-            ups[code] = _aligned(numbers.slopes(event, asked.name).slopes, below) * p
+            ups[code] = numbers.slopes(numbers.counts(event, asked.name), layout) * p
     own = ups[asked.code]
     assert own is not None
-    nodes, values, down = below.nodes, below.values, below.slopes
     slopes = own - asked.probability * down
     others_ = None
     if every:
         if card == 2:
             ups[1 - asked.code] = down - own
         others_ = np.stack([np.zeros_like(own) if up is None else up for up in ups], axis=1)
-    shown_ = np.flatnonzero(~np.isnan(slopes) & ((below.card != 2) | below.last))
-    live = shown_[np.argsort(-np.abs(slopes[shown_]), kind="stable")]
-    down = np.where(below.linear, down, np.nan)
-    return AnswerSensitivity(asked, nodes, values, slopes, down, others_, live, asked.answer.report)
-
-
-def _aligned(slopes: np.ndarray, below: Any) -> np.ndarray:
-    assert slopes.size == below.slopes.size
-    return slopes
+    down = down if layout.linear.all() else np.where(layout.linear, down, np.nan)
+    return AnswerSensitivity(asked, layout, slopes, down, others_, asked.answer.report)
 
 
 def _range(answer: np.ndarray, ups: np.ndarray, down: float, value: float) -> tuple[float, float]:

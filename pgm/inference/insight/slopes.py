@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from pgm.cpds import CPD
+from pgm.cpds.own_numbers import OwnNumbers
 from pgm.evidence import observe
 from pgm.inference.asking import session
 from pgm.inference.asking.failures import refuse_soft
@@ -17,6 +19,7 @@ from pgm.inference.engines.by_position import make_posterior
 from pgm.inference.engines.exact.expected_statistics import derivatives, flat_counts
 from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.model_snapshot import ModelSnapshot
+from pgm.inference.program import Program
 from pgm.runtime.clock import Clock
 from pgm.variables import VariableList
 
@@ -47,19 +50,42 @@ class Node:
         return tuple([self.variables[i].states[int(c)] for i, c in zip(self.scope, codes, strict=True)])
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Slopes:
-    """The slope of log P(known) in each number, the other entries of its row in proportion."""
-
-    nodes: tuple[Node, ...]
-    values: np.ndarray
-    slopes: np.ndarray  # NaN where a number cannot be varied
-    linear: np.ndarray  # whether P(known) is linear in it
-    card: np.ndarray  # states of the row that a number belongs to; 0: of none
-    last: np.ndarray  # whether it is the last of its row: of two it says all
-
-
 @dataclass(frozen=True, eq=False)
+class Layout:
+    """The numbers that matter to a target and what is known, one after the other: tables first."""
+
+    variables: VariableList  # of the model
+    tables: np.ndarray  # (tables, 5): whose, begin, end, and where its scope begins and ends in `scopes`
+    scopes: np.ndarray
+    named: Sequence[str]  # the variables that tables belong to
+    others: tuple[Node, ...]
+    values: np.ndarray
+    linear: np.ndarray  # whether P(known) is linear in it
+    shown: np.ndarray  # whether its row needs it: of two entries the second says all
+    entries: np.ndarray  # of the tables, where each stands among all entries of the program
+    rows: np.ndarray  # where the rows of these begin
+    cards: np.ndarray  # and how many states each row has
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """Whose they are, one node after the other."""
+        scopes = self.scopes.tolist()
+        plain = [
+            Node(self.named[i], begin, end, self.variables, tuple(scopes[first:last]), ())
+            for i, begin, end, first, last in self.tables.tolist()
+        ]
+        return (*plain, *self.others)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Counts:
+    """How often each entry is expected; derivatives and statistics where they are asked for."""
+
+    flat: np.ndarray
+    exact: Mapping[int, np.ndarray] | None
+    own: Mapping[str, Any]
+
+
 class Numbers:
     """What the slopes of a network belong to: which of its tables are its own numbers, and which are not.
 
@@ -71,14 +97,19 @@ class Numbers:
         clock: the clock of the question.
     """
 
-    model: Questions
-    compiled: ModelSnapshot
-    others: Mapping[str, CPD]
-    zeros: bool
-    clock: Clock
+    def __init__(
+        self,
+        model: Questions,
+        compiled: ModelSnapshot,
+        others: Mapping[str, CPD],
+        zeros: bool,
+        clock: Clock,
+    ) -> None:
+        self.model, self.compiled, self.others, self.zeros = model, compiled, others, zeros
+        self.clock = clock
 
-    def slopes(self, known: Mapping[str, Any], target: str) -> Slopes:
-        """The slopes of log P(known), in all numbers that matter for this target and what is known.
+    def counts(self, known: Mapping[str, Any], target: str) -> Counts:
+        """What is expected given all this, in all tables that matter for it and for the target.
 
         Args:
             known: the evidence; no pgm.Soft.
@@ -88,79 +119,105 @@ class Numbers:
         observed = observe(compiled.by_name, known)
         refuse_soft(observed)
 
-        def answer() -> Slopes:
+        def answer() -> Counts:
             at = make_posterior(compiled, observed, self.clock)
             if isinstance(at, Posterior):
-                keep = [compiled.position[target]]
-                flat = flat_counts(at, keep)
+                flat = flat_counts(at, [compiled.position[target]])
                 exact = derivatives(at, zeros=True) if self.zeros else None
             else:
                 flat = _flat(at.expected_statistics()[0], compiled.program.entries_at)
                 exact = at.derivatives(zeros=True) if self.zeros else None
-            own = self.model.expected_counts(known) if self.others else {}
-            return self._gathered(flat, exact, own)
+            return Counts(flat, exact, self.model.expected_counts(known) if self.others else {})
 
-        found: Slopes = session.answered(compiled, observed, self.clock, answer)
+        found: Counts = session.answered(compiled, observed, self.clock, answer)
         return found
 
-    def _gathered(
-        self, flat: np.ndarray, exact: Mapping[int, np.ndarray] | None, own: Mapping[str, Any]
-    ) -> Slopes:
+    def layout(self, at: Counts) -> Layout:
+        """Which numbers matter: those of tables in which something is expected, and those of `others`."""
         program = self.compiled.program
         p, begins = program.arrays, program.entries_at
-        values, powers = program.entries()
-        theta = np.ldexp(values, np.clip(powers, -2000, 2000).astype(np.int32)) if powers.any() else values
-        cards = p.cards[p.scopes[p.scope_at[1:] - 1]] if p.scopes.size else np.ones(0, np.int64)
-        each = np.repeat(cards, np.diff(begins))
-        rows = np.flatnonzero(_offset(begins) % each == 0)
-        total = np.repeat(np.add.reduceat(flat, rows), each[rows]) if rows.size else flat
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            found = flat / theta - (total - flat) / (1.0 - theta)
-        certain = (theta <= 0.0) | (theta >= 1.0)
-        if exact is None:
-            found[certain] = np.nan
-        else:
-            free = _flat(exact, begins)
-            found[certain] = _of_certain(free, theta, rows, each)[certain]
-        plain = self._tables()
-        nodes, parts = [], []
-        at = 0
-        scopes, scope_at = p.scopes.tolist(), p.scope_at.tolist()
-        sums = np.add.reduceat(flat, begins[:-1]) > 0.0 if begins.size > 1 else np.zeros(0, bool)
-        matters, edges = sums.tolist(), begins.tolist()
-        for f, name in plain.items():
-            if matters[f]:
-                size = edges[f + 1] - edges[f]
-                scope = tuple(scopes[scope_at[f] : scope_at[f + 1]])
-                nodes.append(Node(name, at, at + size, self.compiled.variables, scope, ()))
-                parts.append(np.arange(edges[f], edges[f + 1]))
-                at += size
-        which = np.concatenate(parts) if parts else np.empty(0, np.int64)
-        in_row = _offset(begins) % each
-        arrays = [theta[which], found[which], np.ones(which.size, bool), each[which]]
-        arrays.append((in_row == each - 1)[which])
-        for name, cpd in self.others.items():
-            numbers = cpd.own_numbers(own[name]) if name in own else None
-            if numbers is None:
-                continue
+        firsts, ends = begins[:-1], begins[1:]
+        whose = program.factor_of
+        matters = np.add.reduceat(at.flat, firsts) > 0.0 if firsts.size else np.zeros(0, bool)
+        tables = np.flatnonzero(matters & self._plain()[whose])
+        sizes = (ends - firsts)[tables]
+        starts = np.cumsum(sizes) - sizes
+        entries = np.arange(int(sizes.sum())) + np.repeat(firsts[tables] - starts, sizes)
+        cards = p.cards[p.scopes[p.scope_at[1:][tables] - 1]]
+        counts = sizes // cards
+        each = np.repeat(cards, counts)
+        rows = np.cumsum(each) - each
+        theta = _values(program, tables, entries, sizes)
+        shown = np.ones(entries.size, bool)
+        shown[rows[each == 2]] = False
+        at_scope = p.scope_at[tables], p.scope_at[tables + 1]
+        listed = np.stack([whose[tables], starts, starts + sizes, *at_scope], axis=1)
+        linear, others = np.ones(entries.size, bool), []
+        for name, numbers in self._own(at):
             n = numbers.values.size
-            nodes.append(Node(name, at, at + n, self.compiled.variables, (), numbers.names))
-            at += n
-            extra = [numbers.values, numbers.slopes, np.full(n, numbers.linear), np.zeros(n, np.int64)]
-            arrays = [np.concatenate([a, b]) for a, b in zip(arrays, [*extra, np.ones(n, bool)], strict=True)]
-        return Slopes(tuple(nodes), *arrays)
+            others.append(Node(name, theta.size, theta.size + n, self.compiled.variables, (), numbers.names))
+            theta = np.concatenate([theta, numbers.values])
+            linear = np.concatenate([linear, np.full(n, numbers.linear)])
+            shown = np.concatenate([shown, np.ones(n, bool)])
+        return Layout(
+            *(self.compiled.variables, listed, p.scopes, self._discrete, tuple(others)),
+            *(theta, linear, shown, entries, rows, each),
+        )
 
-    def _tables(self) -> dict[int, str]:
-        """The node of each factor that is a table written as such."""
-        program, names = self.compiled.program, self.compiled.names
-        discrete = [name for name in names if not self.compiled.by_name[name].continuous]
-        whose = program.factor_of.tolist()
-        return {f: discrete[i] for f, i in enumerate(whose) if discrete[i] not in self.others}
+    def slopes(self, at: Counts, layout: Layout) -> np.ndarray:
+        """The slope of log P(known) in each number, the others of its row in proportion; NaN: it has none."""
+        flat, cards = at.flat[layout.entries], layout.cards
+        theta = layout.values[: flat.size]
+        if cards.size:
+            total = np.repeat(np.add.reduceat(flat, layout.rows), cards)
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                rest = 1.0 - theta
+                flat, found = flat / theta, total - flat
+                found /= rest
+                np.subtract(flat, found, out=found)
+            certain = (theta <= 0.0) | (theta >= 1.0)
+            if at.exact is None:
+                found[certain] = np.nan
+            else:
+                free = _flat(at.exact, self.compiled.program.entries_at)[layout.entries]
+                found[certain] = _of_certain(free, theta, layout.rows, cards)[certain]
+        else:
+            found = flat
+        own = [numbers.slopes for _, numbers in self._own(at)]
+        return np.concatenate([found, *own]) if own else np.asarray(found)
+
+    def _own(self, at: Counts) -> Iterator[tuple[str, OwnNumbers]]:
+        for name, cpd in self.others.items():
+            numbers = cpd.own_numbers(at.own[name]) if name in at.own else None
+            if numbers is not None:
+                yield name, numbers
+
+    @cached_property
+    def _discrete(self) -> Sequence[str]:
+        """The variables that factors of the program belong to."""
+        if self.compiled.gaussians is None:
+            return self.compiled.names
+        variables = self.compiled.by_name
+        return [name for name in self.compiled.names if not variables[name].continuous]
+
+    def _plain(self) -> np.ndarray:
+        """Which of these have a table that is written as such."""
+        plain = np.ones(len(self._discrete), bool)
+        if self.others:
+            plain[[i for i, name in enumerate(self._discrete) if name in self.others]] = False
+        return plain
 
 
-def _offset(begins: np.ndarray) -> np.ndarray:
-    """The index of each entry within its table."""
-    return np.asarray(np.arange(begins[-1]) - np.repeat(begins[:-1], np.diff(begins)))
+def _values(program: Program, tables: np.ndarray, entries: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """The numbers that stand at these entries of the program."""
+    p = program.arrays
+    places = entries + np.repeat((p.table_at - program.entries_at[:-1])[tables], sizes)
+    values, powers = program.values[places], np.repeat(p.exponent[tables], sizes)
+    if program.wide_exponents is not None:
+        powers = powers + program.wide_exponents[places]
+    if powers.any():
+        values = np.ldexp(values, np.clip(powers, -2000, 2000).astype(np.int32))
+    return np.asarray(values)
 
 
 def _flat(tables: Mapping[int, np.ndarray], begins: np.ndarray) -> np.ndarray:
@@ -170,12 +227,11 @@ def _flat(tables: Mapping[int, np.ndarray], begins: np.ndarray) -> np.ndarray:
     return found
 
 
-def _of_certain(free: np.ndarray, theta: np.ndarray, rows: np.ndarray, each: np.ndarray) -> np.ndarray:
+def _of_certain(free: np.ndarray, theta: np.ndarray, rows: np.ndarray, cards: np.ndarray) -> np.ndarray:
     """The slopes from derivatives by independent entries; those beside a 1 grow evenly when it falls."""
-    card = each[rows]
     weighted = np.where(theta > 0.0, theta * free, 0.0)
-    total = np.repeat(np.add.reduceat(weighted, rows), card) - weighted
-    plain = np.repeat(np.add.reduceat(free, rows), card) - free
+    total = np.repeat(np.add.reduceat(weighted, rows), cards) - weighted
+    plain = np.repeat(np.add.reduceat(free, rows), cards) - free
     with np.errstate(divide="ignore", invalid="ignore"):
-        rest = np.where(theta < 1.0, total / (1.0 - theta), plain / (each - 1))
+        rest = np.where(theta < 1.0, total / (1.0 - theta), plain / (np.repeat(cards, cards) - 1))
     return np.asarray(free - rest)
