@@ -88,6 +88,8 @@ from pgm.runtime import loops as _loops
 from pgm.variables import Bins, Interval, Variable
 
 if TYPE_CHECKING:
+    from pgm import adapters as adapters
+    from pgm import evaluation as evaluation
     from pgm.adapters import KMeans, KMedoids, OnlineKMeans, cluster_quality
     from pgm.io import read, read_evidence, read_result, write, write_result
     from pgm.io.bundled import list_networks, load_network
@@ -356,10 +358,15 @@ _LAZY = {
 }  # rooms that most programs never enter
 
 
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        from importlib import import_module
+_ROOMS = ("adapters", "evaluation")
 
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name in _ROOMS:
+        return import_module(f"pgm.{name}")
+    if name in _LAZY:
         value = getattr(import_module(_LAZY[name]), name)
         globals()[name] = value
         return value

@@ -16,6 +16,7 @@ import pgm
 from pgm import results
 from pgm.adapters.quality import ClusterQuality
 from pgm.cpds.own_numbers import OwnNumbers
+from pgm.evaluation.decision_regions import Regions
 from pgm.graphs import CPDAG, AdjustmentSets, Comparison, Independencies, JunctionTree
 from pgm.inference.asking.compiled_query import CompiledQuery
 from pgm.inference.engines.interface import InterfacePlan
@@ -71,6 +72,7 @@ PUBLIC = [getattr(pgm, name) for name in pgm.__all__]
 PUBLIC += [getattr(pgm.components, name) for name in pgm.components.__all__]
 PUBLIC += [getattr(pgm.priors, name) for name in pgm.priors.__all__]
 PUBLIC += [getattr(pgm.filters, name) for name in pgm.filters.__all__]
+PUBLIC += [getattr(pgm.evaluation, name) for name in pgm.evaluation.__all__]
 FUNCTIONS = [each for each in PUBLIC if inspect.isfunction(each)]
 RECEIVED = [
     *(results.Logarithm, results.Information, results.RankedAssignments, results.Intervals, results.Course),
@@ -88,6 +90,7 @@ RECEIVED = [
     *(AdjustmentSets, Identified, CausalEffect, Counterfactual, Distance, EffectRange, Estimate),
     Decisions,
     ClusterQuality,
+    Regions,
     ComponentSelection,
     *(results.SampledSeries, LinearStream, HMMStream),
     *(results.ExpectedUtility, Rule, Evaluation, ValuesOfInformation, DecisionPlan, Utility, RiskProfile),

@@ -21,6 +21,7 @@ from .mixtures import mixture
 from .networks import junction_tree, network
 from .paths import gaussian_path, states_over_time
 from .plans import plan
+from .regions import regions
 from .sensitivity import sensitivity, sensitivity_map, tornado
 from .sequences import fit, selection, steps
 from .structures import structure
@@ -56,6 +57,7 @@ __all__ = [
     "plan",
     "ranked",
     "ranked_assignments",
+    "regions",
     "report",
     "risk",
     "rule",

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
-from matplotlib.patches import Patch
 
 from pgm.errors import InvalidArgument, UnknownVariable, listed
 from pgm.frames import Observations
@@ -16,6 +14,7 @@ from pgm.printing import label
 from pgm.variables import Variable
 
 from .canvas import EDGE, STATES, Paper, lines, plain, shortened, tidy
+from .regions import MARKERS, key, outline, paint, scatter
 
 if TYPE_CHECKING:
     from pgm.models.classifiers.row_classifier import RowClassifier
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 _CELLS = 160  # of a map, along each axis
 _POINTS = 400  # of a curve
 _MARGIN = 0.08  # of the range of a column, on each side
-_PALE = 0.55  # how much of a colour is left where classes are equally probable
-_MARKERS = "os^Dvp*X"
 _ROWS = 60  # whose losses a picture has room for
 
 
@@ -91,30 +88,13 @@ def _two(told: RowClassifier, two: list[Variable], X: Any, y: Any, paper: Paper)
     shares /= shares.sum(axis=1, keepdims=True)
     k = shares.shape[1]
     best = shares.argmax(axis=1)
-    colours = np.array([to_rgb(STATES[c % len(STATES)]) for c in range(k)])
     sure = (shares.max(axis=1) - 1.0 / k) / (1.0 - 1.0 / k)
-    strength = (1.0 - _PALE) + _PALE * np.nan_to_num(sure)
-    pixels = 1.0 - (1.0 - colours[best]) * (0.75 * strength)[:, None]
     (x0, x1), (y0, y1) = (_range(told, v) for v in two)
-    ax.imshow(
-        pixels.reshape(*across.shape, 3),
-        origin="lower",
-        extent=(x0, x1, y0, y1),
-        aspect="auto",
-        interpolation="nearest",
-    )
+    paint(ax, best.reshape(across.shape), sure.reshape(across.shape), (x0, x1, y0, y1))
     if all(v.continuous for v in two):
-        for c in range(k):  # where a class ties with the best of the others
-            rest = np.delete(shares, c, axis=1).max(axis=1)
-            gap = (shares[:, c] - rest).reshape(across.shape)
-            if gap.min() < 0.0 < gap.max():
-                ax.contour(*along, gap, levels=[0.0], colors=["#1f2a37"], linewidths=1.0)
+        outline(ax, along[0], along[1], shares.reshape(*across.shape, k))
     drawn = _points(told, two, X, y, ax) if X is not None else {}
-    handles = [
-        drawn.get(c, Patch(facecolor=STATES[c % len(STATES)], label=plain(label(state))))
-        for c, state in enumerate(told._target.states)
-    ]
-    ax.legend(handles=handles, title=plain(told._target.name), frameon=True, framealpha=0.85)
+    key(ax, told._target.states, drawn, title=told._target.name)
     for v, side in zip(two, (ax.xaxis, ax.yaxis), strict=True):
         side.set_label_text(plain(shortened(v.name)))
         if not v.continuous:
@@ -134,20 +114,7 @@ def _points(told: RowClassifier, two: list[Variable], X: Any, y: Any, ax: Axes) 
     codes = np.array([told._target.code(one) for one in np.asarray(y).tolist()])
     if codes.shape != xs.shape:
         raise InvalidArgument(f"y has a class for each of {len(xs):,} rows.")
-    found = {}
-    for c, state in enumerate(told._target.states):
-        mine = codes == c
-        found[c] = ax.scatter(
-            xs[mine],
-            ys[mine],
-            s=18,
-            marker=_MARKERS[c % len(_MARKERS)],
-            facecolor=STATES[c % len(STATES)],
-            edgecolor="#1f2a37",
-            linewidth=0.6,
-            label=plain(label(state)),
-        )
-    return found
+    return scatter(ax, xs, ys, codes, told._target.states)
 
 
 def _one(told: RowClassifier, variable: Variable, paper: Paper) -> Axes:
@@ -202,7 +169,7 @@ def expected_losses(
         for a, action in enumerate(actions):
             color = STATES[a % len(STATES)]
             name = "none" if action is None else plain(label(action))
-            marker = _MARKERS[a % len(_MARKERS)]
+            marker = MARKERS[a % len(MARKERS)]
             ax.plot(rows, risk[:, a], marker, color=color, markerfacecolor="none", markersize=6, label=name)
             mine = best == a
             ax.plot(rows[mine], risk[mine, a], marker, color=color, markersize=6)
