@@ -13,7 +13,8 @@ from pgm.runtime.clock import start_clock
 from pgm.runtime.loops import Loops
 from pgm.runtime.progress import report as report_progress
 
-from .clusterer import Clusterer, fraction, whole
+from .clusterer import Clusterer
+from .rows import fraction, whole
 
 if TYPE_CHECKING:
     from pgm.models.mixtures import Mixture
@@ -79,7 +80,7 @@ class KMeans(Clusterer):
         """
         from sklearn.cluster import KMeans as Peer
 
-        rows, weights = self._begin(X, sample_weight)
+        rows, weights = self._begin_clusters(X, sample_weight)
         begin = initial(self.init, rows, weights, int(self.n_clusters))
         if isinstance(self.tol, bool) or not isinstance(self.tol, int | float) or not self.tol >= 0.0:
             raise InvalidArgument(f"tol= is a number that is not negative, not {shown(self.tol)}.")
@@ -196,7 +197,7 @@ class OnlineKMeans(Clusterer):
         >>> OnlineKMeans(2, rate=0.5, init=[[0.0], [8.0]]).fit([[1.0], [9.0]]).cluster_centers_.tolist()
         [[0.5], [8.5]]
         """
-        rows, _ = self._begin(X)
+        rows, _ = self._begin_clusters(X)
         random = generator(self.seed)
         passes = whole("passes", self.passes)
         self._start(rows, random)
@@ -224,7 +225,7 @@ class OnlineKMeans(Clusterer):
         if hasattr(self, "cluster_centers_"):
             rows = self._read(X)
         else:
-            rows, _ = self._begin(X, few=not isinstance(self.init, str))
+            rows, _ = self._begin_clusters(X, few=not isinstance(self.init, str))
             self._start(rows, generator(self.seed))
             self.n_iter_ = 0
         self._follow(rows, np.arange(len(rows)))

@@ -11,8 +11,9 @@ from pgm.randomness import generator
 from pgm.runtime.clock import Clock, start_clock
 from pgm.runtime.progress import report as report_progress
 
-from .clusterer import Clusterer, whole
+from .clusterer import Clusterer
 from .kmeans import CLUSTERS
+from .rows import whole
 
 METRICS = ("euclidean", "manhattan", "precomputed")
 METHODS = ("pam", "clarans")
@@ -93,7 +94,7 @@ class KMedoids(Clusterer):
             if self.method != "clarans":
                 raise InvalidArgument('neighbours= has no effect with method="pam", which looks at all.')
             whole("neighbours", self.neighbours)
-        rows, _ = self._begin(X)
+        rows, _ = self._begin_clusters(X)
         if self.metric == "precomputed":
             _check_distances(rows)
         search = _Search(rows, METRICS.index(self.metric), int(self.n_clusters), start_clock())
