@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import pgm
 from pgm.errors import InvalidArgument, InvalidFrame, UnknownState
 from pgm.frames import columns
 from pgm.results import Samples
@@ -308,3 +309,34 @@ def test_decimals_fall_into_bins() -> None:
     age = Variable("age", Bins([0, 18, 65]))
     frame = pl.DataFrame({"age": pl.Series(["5.5", "18", None, "65"]).cast(pl.Decimal(10, 2))})
     assert columns(frame, {"age": age}).codes["age"].tolist() == [0, 1, -1, 1]
+
+
+@pytest.mark.parametrize("kind", ["polars", "pyarrow", "pandas", "dict", "lazy"])
+def test_decimals_with_places_are_measurements_and_whole_ones_states(kind: str) -> None:
+    from decimal import Decimal
+
+    pl = pytest.importorskip("polars")
+    prices = ["5.50", "18.25", None, "65.00", "7.75"] * 6_000
+    made = pl.DataFrame(
+        {
+            "price": pl.Series(prices).cast(pl.Decimal(10, 2)),
+            "rooms": pl.Series(["2", "3", "2", None, "3"] * 6_000).cast(pl.Decimal(5, 0)),
+        }
+    )
+    if kind == "dict":
+        cells = [None if p is None else Decimal(p) for p in prices]
+        frame = {"price": cells, "rooms": [Decimal(2), Decimal(3), Decimal(2), None, Decimal(3)] * 6_000}
+    else:
+        frame = {
+            "polars": lambda: made,
+            "pyarrow": made.to_arrow,
+            "pandas": made.to_pandas,
+            "lazy": made.lazy,
+        }[kind]()
+    net = pgm.BayesianNetwork(edges="rooms -> price").fit(frame, max_iter=2)
+    assert net.variables["rooms"].states == (2, 3)
+    assert net.variables["price"].continuous
+    assert float(net.query("price").mean) == pytest.approx((5.5 + 18.25 + 65.0 + 7.75) / 4, rel=0.2)
+    if kind != "lazy":
+        with pytest.raises(pgm.InvalidFrame, match=r"whole numbers as floats"):
+            pgm.learn_structure({"price": [Decimal("5.00"), Decimal("7.00")]})

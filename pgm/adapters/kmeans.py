@@ -9,7 +9,7 @@ import numpy as np
 
 from pgm.errors import InvalidArgument, shown
 from pgm.randomness import generator
-from pgm.runtime.clock import start_clock
+from pgm.runtime.clock import Clock, start_clock
 from pgm.runtime.loops import Loops
 from pgm.runtime.progress import report as report_progress
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pgm.models.mixtures import Mixture
 
 CLUSTERS = Loops("pgm.adapters.compiled", "finding clusters")
+_WORK = 5e8  # products of numbers in steps that are not interrupted: less than a second
 _PATH = 200  # points in time at which an online form keeps where its centres are
 
 
@@ -78,8 +79,6 @@ class KMeans(Clusterer):
         >>> KMeans(2, seed=0).fit([[0.0], [1.0], [9.0]]).cluster_centers_.tolist()
         [[0.5], [9.0]]
         """
-        from sklearn.cluster import KMeans as Peer
-
         rows, weights = self._begin_clusters(X, sample_weight)
         begin = initial(self.init, rows, weights, int(self.n_clusters))
         if isinstance(self.tol, bool) or not isinstance(self.tol, int | float) or not self.tol >= 0.0:
@@ -89,22 +88,50 @@ class KMeans(Clusterer):
         clock, best, sums = start_clock(), None, []
         for i, seed in enumerate(seeds.tolist()):
             report_progress(i, many, "k-means")
-            if best is None or clock.remaining() > 0.0:
-                peer = Peer(
-                    int(self.n_clusters), init=begin, n_init=1, max_iter=whole("max_iter", self.max_iter),
-                    tol=float(self.tol), random_state=seed,
-                )  # fmt: skip
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # fewer different rows than clusters: said below
-                    peer.fit(rows, sample_weight=weights)
-                sums.append(float(peer.inertia_))
-                if best is None or peer.inertia_ < best.inertia_:
-                    best = peer
+            found = self._one(rows, weights, begin, seed, clock, late=best is None)
+            if found is None:
+                break
+            sums.append(float(found.inertia_))
+            if best is None or found.inertia_ < best.inertia_:
+                best = found
         report_progress(many, many, "k-means")
         assert best is not None
         self.cluster_centers_, self.labels_ = best.cluster_centers_, best.labels_
         self.inertia_, self.n_iter_, self.starts_ = float(best.inertia_), int(best.n_iter_), sums
         return self
+
+    def _one(
+        self, rows: np.ndarray, weights: np.ndarray, begin: Any, seed: int, clock: Clock, *, late: bool
+    ) -> Any:
+        """One start, some steps at a time, so that time limits hold within it; None where the time is over.
+
+        Args:
+            rows: numbers.
+            weights: of each.
+            begin: where it begins.
+            seed: of what is drawn.
+            clock: looked at between some steps and the next.
+            late: whether to raise where the time is over, for there is no earlier start.
+        """
+        from sklearn.cluster import KMeans as Peer
+
+        k, left, done = int(self.n_clusters), whole("max_iter", self.max_iter), 0
+        at_once = max(3, int(_WORK / (rows.size * k + 1)))  # fewer would not show that it rests
+        while True:
+            if late:
+                clock.check("k-means")
+            elif clock.remaining() <= 0.0:
+                return None
+            steps = min(left - done, at_once)
+            peer = Peer(k, init=begin, n_init=1, max_iter=steps, tol=float(self.tol), random_state=seed)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # fewer different rows than clusters: said below
+                peer.fit(rows, sample_weight=weights)
+            done += int(peer.n_iter_)
+            if peer.n_iter_ < steps or done >= left:
+                peer.n_iter_ = done
+                return peer
+            begin = peer.cluster_centers_
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return minus the sum of squared distances to the nearest centres.

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pgm.errors import InvalidArgument
+from pgm.randomness import draw_count, generator
 
 from .checks import finite
 from .gaussian_statistics import GaussianStatistics
@@ -170,6 +171,21 @@ class Normal(Drawn, Prior, Conjugate):
         off = (finite("mean", mean, (0, 1, 2)) - self.mean) / self.sd
         return -0.5 * off**2 - math.log(self.sd) - 0.5 * LOG_2PI
 
+    def sample(self, n: int, *, seed: Any = None) -> np.ndarray:
+        """Draw n means.
+
+        Args:
+            n: how many.
+            seed: a whole number, or a numpy Generator.
+
+        Raises:
+            InvalidArgument: n or seed is not a whole number of at least 0.
+
+        >>> Normal(100, sd=0.01).sample(3, seed=0).round().tolist()
+        [100.0, 100.0, 100.0]
+        """
+        return generator(seed).normal(self.mean, self.sd, draw_count(n))
+
     def _curves(self) -> dict[str, Any]:
         from scipy.stats import norm
 
@@ -251,6 +267,24 @@ class NormalGamma(Drawn, Prior, Conjugate):
         [-1.0, 1.0]
         """
         return self._mean().interval(level)
+
+    def sample(self, n: int, *, seed: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Draw n means with their precisions: two arrays.
+
+        Args:
+            n: how many.
+            seed: a whole number, or a numpy Generator.
+
+        Raises:
+            InvalidArgument: n or seed is not a whole number of at least 0.
+
+        >>> means, precisions = NormalGamma(100, rows=1e6, a=1e6, b=1e6).sample(3, seed=0)
+        >>> means.round().tolist(), precisions.round(1).tolist()
+        ([100.0, 100.0, 100.0], [1.0, 1.0, 1.0])
+        """
+        random, n = generator(seed), draw_count(n)
+        precisions = random.gamma(self.a, 1.0 / self.b, n)
+        return random.normal(self.mean, (self.rows * precisions) ** -0.5), precisions
 
     def _mean(self) -> Student:
         """What is believed of the mean alone."""

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from pgm.errors import InvalidArgument, shown
+from pgm.randomness import draw_count, generator
 
 from .checks import finite
 from .normal_priors import LOG_2PI, moments
@@ -77,6 +78,31 @@ class NormalWishart(Drawn, Prior):
         inverse = np.linalg.inv(self.scale) + scatter + self.rows * n / rows * np.outer(off, off)
         scale = np.linalg.inv(inverse)
         return type(self)(self.mean + n / rows * off, rows, self.df + n, (scale + scale.T) / 2.0)
+
+    def sample(self, n: int, *, seed: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Draw n mean vectors with their precision matrices: arrays of the shapes (n, d) and (n, d, d).
+
+        Args:
+            n: how many.
+            seed: a whole number, or a numpy Generator.
+
+        Raises:
+            InvalidArgument: n or seed is not a whole number of at least 0.
+
+        >>> means, precisions = NormalWishart([0.0, 2.0]).sample(3, seed=0)
+        >>> means.shape, precisions.shape
+        ((3, 2), (3, 2, 2))
+        """
+        from scipy.stats import wishart
+
+        random, n, d = generator(seed), draw_count(n), self.mean.size
+        precisions = np.empty((n, d, d))
+        if n:
+            precisions[:] = wishart(self.df, self.scale).rvs(n, random_state=random).reshape(n, d, d)
+        standard = random.standard_normal((n, d, 1))
+        # L' x = z makes x as precise as L L' says (a Cholesky factor of the precision)
+        roots = np.linalg.cholesky(self.rows * precisions)
+        return self.mean + np.linalg.solve(roots.transpose(0, 2, 1), standard)[:, :, 0], precisions
 
     def _mean(self) -> Student:
         """What is believed of the mean alone."""

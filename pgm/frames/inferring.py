@@ -1,11 +1,13 @@
 """States that nobody declared, read off the column: booleans, texts, integers and categories are states.
 
-Floats are measurements, unless all of them are whole numbers: those may be codes, and the user says which.
+Floats and decimals with places after the point are measurements, unless all of them are whole numbers: those
+may be codes, and the user says which.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,11 +97,11 @@ def _of_values(name: str, column: list[Any]) -> Domain:
     _refuse_empty(name, not values)
     kinds = set(map(type, values))
     truths = {kind for kind in kinds if issubclass(kind, bool | np.bool_)}
-    numbers = {kind for kind in kinds - truths if issubclass(kind, int | float | np.number)}
+    numbers = {kind for kind in kinds - truths if issubclass(kind, int | float | np.number | Decimal)}
     if kinds == truths:
         return as_domain([False, True])
     if kinds == numbers:
-        if any(issubclass(kind, float | np.floating) for kind in kinds):
+        if any(issubclass(type(value), float | np.floating) or has_places(value) for value in values):
             return _floats(name, np.array(values, dtype=np.float64))
         return _sorted(name, {int(value) for value in values})
     if truths or numbers:
@@ -117,6 +119,15 @@ def _of_values(name: str, column: list[Any]) -> Domain:
             "in order: "
             f"say which states it has, states={{{name!r}: [...]}}."
         ) from None
+
+
+def has_places(value: Any) -> bool:
+    """Whether a number is a decimal that is written with places after the point.
+
+    >>> has_places(Decimal("2.50")), has_places(Decimal("2")), has_places(2.5)
+    (True, False, False)
+    """
+    return isinstance(value, Decimal) and value.is_finite() and int(value.as_tuple().exponent) < 0
 
 
 def _categories(name: str, column: Any) -> Domain:

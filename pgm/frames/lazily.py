@@ -115,7 +115,7 @@ def _of_engine(
     if len(first) <= _FIRST:
         return Held(first.to_native(), weights)
     schema = table.collect_schema()
-    if not any(schema[name].is_float() for name in names):
+    if not any(schema[name].is_float() or schema[name].is_decimal() for name in names):
         sizes = {name: first[name].n_unique() for name in names}
         several = math.prod(sizes.values())
         if several > _SMALL and families and not any(first[name].null_count() for name in names):

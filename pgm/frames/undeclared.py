@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -156,7 +157,8 @@ def _numbered(
     name: str, column: Any, numbers: np.ndarray, distinct: list[Any]
 ) -> tuple[Variable, np.ndarray]:
     """From the number of each row's value among the distinct ones; -1 is missing."""
-    if any(isinstance(value, bool | int | float | np.generic) for value in distinct if not is_missing(value)):
+    several = bool | int | float | np.generic | Decimal
+    if any(isinstance(value, several) for value in distinct if not is_missing(value)):
         return _inferred(name, column)  # True == 1: the distinct ones would hide it
     variable = Variable.of(name, domain_of(name, distinct))
     table = np.array([*(-1 if is_missing(v) else variable.domain.find(v) for v in distinct), -1], np.int32)

@@ -213,6 +213,29 @@ def test_what_is_wrong_is_said(number: int) -> None:
         do()
 
 
+@pytest.mark.parametrize("tol", [1e-4, 0.0])
+def test_some_steps_at_a_time_are_the_same_steps(monkeypatch: pytest.MonkeyPatch, tol: float) -> None:
+    rows = np.random.default_rng(0).normal(size=(400, 3))
+    whole = pgm.KMeans(6, tol=tol, starts=2, seed=1).fit(rows)
+    assert whole.n_iter_ > 6
+    monkeypatch.setattr("pgm.adapters.kmeans._WORK", 1.0)
+    parts = pgm.KMeans(6, tol=tol, starts=2, seed=1).fit(rows)
+    np.testing.assert_allclose(parts.cluster_centers_, whole.cluster_centers_, rtol=1e-9)
+    np.testing.assert_allclose(parts.starts_, whole.starts_, rtol=1e-12)
+    assert parts.labels_.tolist() == whole.labels_.tolist()
+    assert whole.n_iter_ <= parts.n_iter_ <= whole.n_iter_ + 2
+    few = pgm.KMeans(6, tol=tol, starts=1, max_iter=4, seed=1).fit(rows)
+    assert few.n_iter_ == 4
+
+
+def test_a_start_of_k_means_ends_at_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.random.default_rng(0).normal(size=(20_000, 4))
+    monkeypatch.setattr("pgm.adapters.kmeans._WORK", 1.0)
+    pgm.KMeans(3, starts=1).fit(rows[:100])  # scikit-learn is imported
+    with pgm.config(time_limit=0.1), pytest.raises(pgm.OutOfTime):
+        pgm.KMeans(40, starts=1, tol=0.0, max_iter=100_000).fit(rows)
+
+
 def test_limits_hold() -> None:
     rows = np.random.default_rng(0).normal(size=(3000, 4))
     for slow in (pgm.KMedoids(5), pgm.KMedoids(5, method="clarans")):

@@ -310,3 +310,37 @@ def test_pictures_of_beliefs() -> None:
         assert len(ax.get_lines()) == curves
         for line in ax.get_lines():  # densities
             assert np.trapezoid(line.get_ydata(), line.get_xdata()) == pytest.approx(1, abs=0.05)
+
+
+# --- draws of beliefs about normal numbers ------------------------------------------------------------------
+
+
+def test_draws_of_beliefs_about_normal_numbers_have_the_distributions_of_scipy() -> None:
+    """Kolmogorov & Smirnov's test of each margin, and of what mean and precision say of each other."""
+    means = pgm.priors.Normal(4, sd=0.8, noise=1.5).sample(4000, seed=0)
+    assert stats.kstest(means, stats.norm(4, 0.8).cdf).pvalue > 0.01
+    belief = pgm.priors.NormalGamma(2, rows=3, a=2.5, b=4)
+    means, precisions = belief.sample(4000, seed=1)
+    assert stats.kstest(precisions, stats.gamma(2.5, scale=0.25).cdf).pvalue > 0.01
+    assert stats.kstest((means - 2) * np.sqrt(3 * precisions), stats.norm.cdf).pvalue > 0.01
+    assert stats.kstest(means, stats.t(5, 2, np.sqrt(4 / (2.5 * 3))).cdf).pvalue > 0.01
+
+
+def test_draws_of_a_normal_wishart_have_the_moments_of_the_book() -> None:
+    scale = np.array([[0.5, 0.2], [0.2, 0.3]])
+    belief = pgm.priors.NormalWishart([1.0, -2.0], rows=2, df=7, scale=scale)
+    means, precisions = belief.sample(20_000, seed=2)
+    np.testing.assert_allclose(
+        precisions.mean(axis=0), 7 * scale, rtol=0.02
+    )  # E of a Wishart: df times scale
+    np.testing.assert_allclose(means.mean(axis=0), [1.0, -2.0], atol=0.02)
+    expected = np.linalg.inv(scale) / (7 - 2 - 1) / 2  # E of its inverse, over rows
+    np.testing.assert_allclose(np.cov(means.T), expected, rtol=0.08, atol=0.01)
+    off = means - [1.0, -2.0]
+    squares = 2 * np.einsum("ni,nij,nj->n", off, precisions, off)
+    assert stats.kstest(squares, stats.chi2(2).cdf).pvalue > 0.01
+    one = pgm.priors.NormalWishart([3.0], rows=2, df=5, scale=[[0.25]])
+    means, precisions = one.sample(4000, seed=3)  # of one number: a NormalGamma
+    assert precisions.shape == (4000, 1, 1)
+    assert stats.kstest(precisions.ravel(), stats.gamma(2.5, scale=0.5).cdf).pvalue > 0.01
+    assert one.sample(0, seed=0)[1].shape == (0, 1, 1)
