@@ -12,15 +12,17 @@ from pgm.errors import InvalidStructure
 from pgm.frames.undeclared import Observations
 from pgm.models import BayesianNetwork
 from pgm.printing import label
+from pgm.variables import Variable
 
-from .states_only import StatesOnly, Sums, with_codes
+from .families import FamilyClassifier, Sums, counted_states, in_whole_numbers, log_joint, some, with_all
 from .training import Training
 
 
-class AODEClassifier(StatesOnly):
+class AODEClassifier(FamilyClassifier):
     """Averaged one-dependence estimators, in scikit-learn's conventions (Webb, Boughton & Wang 2005).
 
-    For each column there is a network in which the class and that column are the parents of all others;
+    For each column there is a network in which the class and that column are the parents of all others (with
+    bins=None a column of numbers is none of columns of states, which then have the class alone);
     P(class, row) is the mean of what the networks say. Nothing is searched for, and missing cells are summed
     out. There is no one network of it, but `networks` has all of them.
 
@@ -28,9 +30,11 @@ class AODEClassifier(StatesOnly):
         states: {column: its states, or pgm.Bins}, of columns whose states the data should not decide.
         continuous: columns that hold numbers although they could be states, as floats that are all whole.
         bins: how numbers are cut into states: "mdlp" (where classes change), "quantile", "width" or "k-means"
-            (four states each), or how many quantiles.
+            (four states each), how many quantiles, or None: not at all; a number is then normal, its mean
+            a line in the number that is its parent.
         prior: a number, added to each count (Laplace's rule with 1, none with 0); "bdeu", "laplace", "k2", an
-            object of pgm.priors, or {column: one of these}, `...` for the rest.
+            object of pgm.priors, or {column: one of these}, `...` for the rest. A column of numbers
+            gets so many rows more (with what is no number: 1) in each class, which vary as all rows do.
         class_prior: P(class): "uniform", a dict, or a list in the order of `classes_`; left out: the shares
             of the rows.
         unknown: a value that no row of `fit` had: "raise", or "missing" takes it as a gap.
@@ -46,37 +50,50 @@ class AODEClassifier(StatesOnly):
 
     _cpds: dict[str, dict[str, CPD]]  # by the column that is the parent
     _sums: dict[str, Sums]
+    _coded: dict[str, BayesianNetwork]  # where the parent has numbers
 
     def _learn(self, data: Training) -> dict[str, Any]:
         data = self._in_states(data)
         counts = self._counts(data)
         cpds = {}
-        for first in data.variables:
-            families = {name: [] if name == first else [first] for name in data.variables}
-            cpds[first] = self._tables(data, counts, families)
-        return {
-            "_variables": data.variables,
-            "_cpds": cpds,
-            "_sums": {first: Sums(tables) for first, tables in cpds.items()},
-        }
+        for first, one in data.variables.items():
+            families = {
+                name: [] if name == first or (one.continuous and not v.continuous) else [first]
+                for name, v in data.variables.items()
+            }
+            cpds[first] = self._learned(data, counts, families)
+        return {"_variables": data.variables} | self._ready(data.target, data.class_prior, cpds)
+
+    def _ready(self, target: Variable, shares: np.ndarray, cpds: dict[str, dict[str, CPD]]) -> dict[str, Any]:
+        """What is kept of what was learned."""
+        coded = {}
+        for first, those in cpds.items():
+            if those[first].continuous and (made := in_whole_numbers(_of(target, shares, first, those))):
+                coded[first] = made
+        return {"_cpds": cpds, "_sums": {n: Sums(those) for n, those in cpds.items()}, "_coded": coded}
 
     def _log_joint(self, seen: Observations) -> np.ndarray:
-        codes = with_codes(seen, self._variables)
+        codes, values = with_all(seen, self._variables)
         with np.errstate(divide="ignore"):
             prior = np.log(self.class_prior_)
         total = np.full((seen.n_rows, len(prior)), -np.inf)
         for first, sums in self._sums.items():
-            missing = codes[first] < 0
+            real = first in values
+            missing = np.isnan(values[first]) if real else codes[first] < 0
             whole = ~missing
-            there = {name: column[whole] for name, column in codes.items()}
-            total[whole] = np.logaddexp(total[whole], sums.add(there, np.tile(prior, (int(whole.sum()), 1))))
+            begun = np.tile(prior, (int(whole.sum()), 1))
+            there = sums.add(some(codes, whole), some(values, whole), begun)
+            total[whole] = np.logaddexp(total[whole], there)
             if not missing.any():
                 continue
-            rest = {name: column[missing] for name, column in codes.items()}
-            each = np.full((int(missing.sum()), len(prior)), -np.inf)
-            for code in range(self._variables[first].card):
-                rest[first] = np.full(len(each), code, np.int32)
-                each = np.logaddexp(each, sums.add(rest, np.tile(prior, (len(each), 1))))
+            rest, numbers, n = some(codes, missing), some(values, missing), int(missing.sum())
+            if real:  # what depends on it is jointly normal: the engine integrates
+                each = log_joint(self._coded[first], self._target, rest, numbers, n)
+            else:
+                each = np.full((n, len(prior)), -np.inf)
+                for code in range(self._variables[first].card):
+                    rest[first] = np.full(n, code, np.int32)
+                    each = np.logaddexp(each, sums.add(rest, numbers, np.tile(prior, (n, 1))))
             total[missing] = np.logaddexp(total[missing], each)
         return np.asarray(total - np.log(len(self._sums)))
 
@@ -85,13 +102,7 @@ class AODEClassifier(StatesOnly):
         """The network in which each column is the parent of all others."""
         if not hasattr(self, "classes_"):
             raise self._missing_fit("fit it to rows whose classes are known")
-        root = np.array(self.class_prior_)
-        root.flags.writeable = False
-        first = TableCPD.trusted(self._target, (), root)
-        return {
-            name: BayesianNetwork._from_cpds(f"parent {name}", [first, *cpds.values()])
-            for name, cpds in self._cpds.items()
-        }
+        return {name: _of(self._target, self.class_prior_, name, cpds) for name, cpds in self._cpds.items()}
 
     def _network(self) -> BayesianNetwork:
         raise InvalidStructure(
@@ -103,9 +114,15 @@ class AODEClassifier(StatesOnly):
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         if not hasattr(self, "classes_"):
             return [self._begun()], [], "not fitted yet"
-        rows = [[label(name), f"{v.card:,}"] for name, v in self._variables.items()]
+        rows = [[label(name), counted_states(v)] for name, v in self._variables.items()]
         what = f"AODEClassifier of {label(self._target.name)!r}: {self._said_shares()}"
         return ["column", "states"], rows, f"{what}; the mean of {len(rows):,} networks"
+
+
+def _of(target: Variable, shares: np.ndarray, name: str, cpds: dict[str, CPD]) -> BayesianNetwork:
+    root = np.array(shares)
+    root.flags.writeable = False
+    return BayesianNetwork._from_cpds(f"parent {name}", [TableCPD.trusted(target, (), root), *cpds.values()])
 
 
 guard_constructors([AODEClassifier])

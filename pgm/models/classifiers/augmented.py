@@ -10,24 +10,23 @@ from pgm.calls import guard_constructors
 from pgm.cpds import CPD, TableCPD
 from pgm.errors import InvalidArgument, shown
 from pgm.frames.undeclared import Observations
-from pgm.learning.counts import Counts
 from pgm.models import BayesianNetwork
 from pgm.printing import label
 from pgm.variables import Variable
 
-from .dependence import most_telling, pair_tables, tree
-from .states_only import StatesOnly, Sums, in_whole_numbers, log_joint_of_codes, with_codes
+from .dependence import Told, most_telling, tree
+from .families import FamilyClassifier, Sums, counted_states, in_whole_numbers, log_joint, some, with_all
 from .training import Training
 
 
-class _Augmented(StatesOnly):
+class _Augmented(FamilyClassifier):
     """A class above all columns, and arrows among these."""
 
     _cpds: dict[str, CPD]
     _sums: Sums
-    _coded: BayesianNetwork
+    _coded: BayesianNetwork | None
 
-    def _parents(self, data: Training, counts: Counts) -> list[tuple[int, ...]]:
+    def _parents(self, told: Told) -> list[tuple[int, ...]]:
         """The parents of each column besides the class."""
         raise NotImplementedError
 
@@ -35,31 +34,33 @@ class _Augmented(StatesOnly):
         data = self._in_states(data)
         counts = self._counts(data)
         names = list(data.variables)
-        parents = self._parents(data, counts)
+        parents = self._parents(Told.of(data, counts, max(1.0, self._belief())))
         families = {name: [names[u] for u in those] for name, those in zip(names, parents, strict=True)}
-        cpds = self._tables(data, counts, families)
-        net = _network(data.target, data.class_prior, cpds)
-        return {
-            "_variables": data.variables,
-            "_cpds": cpds,
-            "_sums": Sums(cpds),
-            "_coded": in_whole_numbers(net),
-        }
+        cpds = self._learned(data, counts, families)
+        return {"_variables": data.variables} | self._ready(data.target, data.class_prior, cpds)
+
+    def _ready(self, target: Variable, shares: np.ndarray, cpds: dict[str, CPD]) -> dict[str, Any]:
+        """What is kept of what was learned."""
+        net = _network(target, shares, cpds)
+        return {"_cpds": cpds, "_sums": Sums(cpds), "_coded": in_whole_numbers(net)}
 
     def _log_joint(self, seen: Observations) -> np.ndarray:
-        codes = with_codes(seen, self._variables)
-        k = self._target.card
+        codes, values = with_all(seen, self._variables)
         with np.errstate(divide="ignore"):
             sums = np.tile(np.log(self.class_prior_), (seen.n_rows, 1))
         gaps = np.zeros(seen.n_rows, bool)
         for column in codes.values():
             gaps |= column < 0
+        for numbers in values.values():
+            gaps |= np.isnan(numbers)
         if not gaps.any():
-            return self._sums.add(codes, sums)
+            return self._sums.add(codes, values, sums)
         whole = ~gaps
-        sums[whole] = self._sums.add({name: column[whole] for name, column in codes.items()}, sums[whole])
-        rest = {name: column[gaps] for name, column in codes.items()}
-        sums[gaps] = log_joint_of_codes(self._coded, self._target.name, k, rest, int(gaps.sum()))
+        sums[whole] = self._sums.add(some(codes, whole), some(values, whole), sums[whole])
+        assert self._coded is not None
+        sums[gaps] = log_joint(
+            self._coded, self._target, some(codes, gaps), some(values, gaps), int(gaps.sum())
+        )
         return sums
 
     def _network(self) -> BayesianNetwork:
@@ -69,7 +70,11 @@ class _Augmented(StatesOnly):
         if not hasattr(self, "classes_"):
             return [self._begun()], [], "not fitted yet"
         rows = [
-            [label(name), f"{cpd.child.card:,}", ", ".join(label(v.name) for v in cpd.given[1:]) or "-"]
+            [
+                label(name),
+                counted_states(cpd.child),
+                ", ".join(label(v.name) for v in cpd.given if v.name != self._target.name) or "-",
+            ]
             for name, cpd in self._cpds.items()
         ]
         what = f"{type(self).__name__} of {label(self._target.name)!r}: {self._said_shares()}"
@@ -94,9 +99,11 @@ class TANClassifier(_Augmented):
         states: {column: its states, or pgm.Bins}, of columns whose states the data should not decide.
         continuous: columns that hold numbers although they could be states, as floats that are all whole.
         bins: how numbers are cut into states: "mdlp" (where classes change), "quantile", "width" or "k-means"
-            (four states each), or how many quantiles.
+            (four states each), how many quantiles, or None: not at all; a number is then normal, its mean
+            a line in the numbers among its parents, and no parent of states.
         prior: a number, added to each count (Laplace's rule with 1, none with 0); "bdeu", "laplace", "k2", an
-            object of pgm.priors, or {column: one of these}, `...` for the rest.
+            object of pgm.priors, or {column: one of these}, `...` for the rest. A column of numbers
+            gets so many rows more (with what is no number: 1) in each class, which vary as all rows do.
         class_prior: P(class): "uniform", a dict, or a list in the order of `classes_`; left out: the shares
             of the rows.
         unknown: a value that no row of `fit` had: "raise", or "missing" takes it as a gap.
@@ -111,9 +118,8 @@ class TANClassifier(_Augmented):
     [True, False]
     """
 
-    def _parents(self, data: Training, counts: Counts) -> list[tuple[int, ...]]:
-        n = len(data.variables)
-        return tree(pair_tables(counts, n, data.clock), n)
+    def _parents(self, told: Told) -> list[tuple[int, ...]]:
+        return tree(told)
 
 
 class KDependenceClassifier(_Augmented):
@@ -127,9 +133,11 @@ class KDependenceClassifier(_Augmented):
         states: {column: its states, or pgm.Bins}, of columns whose states the data should not decide.
         continuous: columns that hold numbers although they could be states, as floats that are all whole.
         bins: how numbers are cut into states: "mdlp" (where classes change), "quantile", "width" or "k-means"
-            (four states each), or how many quantiles.
+            (four states each), how many quantiles, or None: not at all; a number is then normal, its mean
+            a line in the numbers among its parents, and no parent of states.
         prior: a number, added to each count (Laplace's rule with 1, none with 0); "bdeu", "laplace", "k2", an
-            object of pgm.priors, or {column: one of these}, `...` for the rest.
+            object of pgm.priors, or {column: one of these}, `...` for the rest. A column of numbers
+            gets so many rows more (with what is no number: 1) in each class, which vary as all rows do.
         class_prior: P(class): "uniform", a dict, or a list in the order of `classes_`; left out: the shares
             of the rows.
         unknown: a value that no row of `fit` had: "raise", or "missing" takes it as a gap.
@@ -157,12 +165,10 @@ class KDependenceClassifier(_Augmented):
         self.k, self.states, self.continuous, self.bins = k, states, continuous, bins
         self.prior, self.class_prior, self.unknown = prior, class_prior, unknown
 
-    def _parents(self, data: Training, counts: Counts) -> list[tuple[int, ...]]:
+    def _parents(self, told: Told) -> list[tuple[int, ...]]:
         if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 0:
             raise InvalidArgument(f"k= is a whole number of at least 0, not {shown(self.k)}.")
-        n = len(data.variables)
-        singles = counts.tables([[0, i + 1] for i in range(n)], data.clock)
-        return most_telling(pair_tables(counts, n, data.clock), singles, int(self.k))
+        return most_telling(told, int(self.k))
 
 
 guard_constructors([TANClassifier, KDependenceClassifier])

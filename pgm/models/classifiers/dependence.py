@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from pgm.distributions.gaussian_statistics import GaussianStatistics
 from pgm.learning.counts import Counts
-from pgm.runtime.clock import Clock
+
+from .column_terms import moments
+from .lines import with_belief
+from .training import Training
 
 _ROUNDED = 9  # digits, in nats: what is as good as equal goes by the order of the columns
 
@@ -27,26 +31,104 @@ def information(table: np.ndarray) -> float:
     return float((table * np.log(ratio)).sum() / total)
 
 
-def pair_tables(counts: Counts, n: int, clock: Clock) -> dict[tuple[int, int], np.ndarray]:
-    """Counts of the class and each pair of columns i < j; column i of the rows is i + 1 of the counts."""
-    pairs = list(itertools.combinations(range(n), 2))
-    tables = counts.tables([[0, i + 1, j + 1] for i, j in pairs], clock)
-    return dict(zip(pairs, tables, strict=True))
+class Told(NamedTuple):
+    """What columns tell, in nats; numbers are normal given the class, and given the class and a state."""
+
+    of_class: np.ndarray  # I(column; class)
+    of_each_other: np.ndarray  # I(a; b | class), -inf on the diagonal
+    real: list[bool]  # which columns have numbers: a column of states is not their child
+
+    @classmethod
+    def of(cls, data: Training, counts: Counts, belief: float) -> Told:
+        """Count states, and add up moments of numbers.
+
+        Args:
+            data: the rows.
+            counts: of the class, which is column 0, and of the columns.
+            belief: how many rows a variance is believed in, that of the class before any state is known.
+        """
+        names = list(data.variables)
+        n = len(names)
+        real = [v.continuous for v in data.variables.values()]
+        alone, both = np.zeros(n), np.full((n, n), -np.inf)
+        states = [i for i in range(n) if not real[i]]
+        for i, table in zip(states, counts.tables([[0, i + 1] for i in states], data.clock), strict=True):
+            alone[i] = information(table.T[None])
+        pairs = list(itertools.combinations(states, 2))
+        tables = counts.tables([[0, i + 1, j + 1] for i, j in pairs], data.clock)
+        for (i, j), table in zip(pairs, tables, strict=True):
+            both[i, j] = both[j, i] = information(table)
+        for j in [i for i in range(n) if real[i]]:
+            data.clock.check("learning a classifier")
+            values = data.values[names[j]]
+            alone[j] = _of_classes(values, data, belief)
+            for i in range(n):
+                if not real[i]:
+                    codes, card = data.codes[names[i]], data.variables[names[i]].card
+                    both[i, j] = both[j, i] = _of_states(codes, card, values, data, belief)
+                elif i < j:
+                    both[i, j] = both[j, i] = _of_numbers(data.values[names[i]], values, data)
+        return cls(np.round(alone, _ROUNDED), np.round(both, _ROUNDED), real)
 
 
-def tree(pairs: Mapping[tuple[int, int], np.ndarray], n: int) -> list[tuple[int, ...]]:
+def _of_numbers(a: np.ndarray, b: np.ndarray, data: Training) -> float:
+    """I(a; b | class) of columns that are jointly normal in each class (Cover & Thomas 2006, 8.5)."""
+    there = ~(np.isnan(a) | np.isnan(b))
+    a, b, labels, weights = a[there], b[there], data.labels[there], data.weights[there]
+    k = data.target.card
+    total = np.bincount(labels, weights, k)
+    share = np.divide(1.0, total, out=np.zeros(k), where=total > 0.0)
+    a = a - (np.bincount(labels, weights * a, k) * share)[labels]
+    b = b - (np.bincount(labels, weights * b, k) * share)[labels]
+    products = [np.bincount(labels, weights * x * y, k) for x, y in ((a, a), (b, b), (a, b))]
+    spread = products[0] * products[1]
+    square = np.divide(products[2] ** 2, spread, out=np.zeros(k), where=spread > 0.0)
+    with np.errstate(divide="ignore"):
+        logs = -0.5 * np.log1p(-np.minimum(square, 1.0))
+    return float(np.where(total > 0.0, total * logs, 0.0).sum() / max(total.sum(), 1e-300))
+
+
+def _of_states(codes: np.ndarray, card: int, values: np.ndarray, data: Training, belief: float) -> float:
+    """I(state; number | class) of a column that is normal in each class and state."""
+    there = (codes >= 0) & ~np.isnan(values)
+    labels, weights, k = data.labels[there], data.weights[there], data.target.card
+    alone = moments(values[there], labels, weights, k)
+    cells = moments(values[there], labels * card + codes[there], weights, k * card)
+    return _gain(alone, cells, np.repeat(np.arange(k), card), belief)
+
+
+def _of_classes(values: np.ndarray, data: Training, belief: float) -> float:
+    """I(class; number) of a column that is normal in each class."""
+    k = data.target.card
+    alone = moments(values, np.zeros(len(values), np.int64), data.weights, 1)
+    return _gain(alone, moments(values, data.labels, data.weights, k), np.zeros(k, np.int64), belief)
+
+
+def _gain(above: GaussianStatistics, cells: GaussianStatistics, of: np.ndarray, belief: float) -> float:
+    """How much narrower cells are than what they are cells of: the mean of the logarithm of that."""
+    wide = GaussianStatistics(above.weight[of], above.mean[of], above.scatter[of])
+    made = with_belief(cells, wide, belief)
+    some = (cells.weight > 0.0) & (wide.scatter[:, 0, 0] > 0.0)
+    variances = wide.scatter[some, 0, 0] / wide.weight[some], made.scatter[some, 0, 0] / made.weight[some]
+    with np.errstate(divide="ignore"):
+        logs = 0.5 * (np.log(variances[0]) - np.log(variances[1]))
+    return float(cells.weight[some] @ logs / max(cells.weight.sum(), 1e-300))
+
+
+def tree(told: Told) -> list[tuple[int, ...]]:
     """The parents of each column in the tree that tells most given the class (Friedman & al. 1997).
 
-    The first column is its root.
+    The first column is its root; where some columns have numbers, the first one that has states: no number is
+    a parent of states. The heaviest tree with that is found by linking columns of states first, for their
+    parents are among themselves.
     """
-    weights = np.full((n, n), -np.inf)
-    for (i, j), table in pairs.items():
-        weights[i, j] = weights[j, i] = round(information(table), _ROUNDED)
+    n, weights = len(told.real), told.of_each_other
+    root = told.real.index(False) if False in told.real else 0
     parents: list[tuple[int, ...]] = [()] * n
-    best, nearest = weights[0].copy(), np.zeros(n, np.int64)
-    left = set(range(1, n))
+    best, nearest = weights[root].copy(), np.full(n, root)
+    left = set(range(n)) - {root}
     while left:  # Prim's algorithm
-        v = max(sorted(left), key=lambda i: best[i])
+        v = max(sorted(left), key=lambda i: (not told.real[i], best[i]))
         parents[v] = (int(nearest[v]),)
         left.remove(v)
         closer = weights[v] > best
@@ -54,21 +136,18 @@ def tree(pairs: Mapping[tuple[int, int], np.ndarray], n: int) -> list[tuple[int,
     return parents
 
 
-def most_telling(
-    pairs: Mapping[tuple[int, int], np.ndarray], singles: Sequence[np.ndarray], k: int
-) -> list[tuple[int, ...]]:
+def most_telling(told: Told, k: int) -> list[tuple[int, ...]]:
     """The parents of each column: up to k of those that tell more of the class (Sahami 1996).
 
     Args:
-        pairs: counts of the class and each pair of columns.
-        singles: counts of the class and each column.
-        k: how many parents besides the class.
+        told: what columns tell.
+        k: how many parents besides the class; of a column of states none of them has numbers.
     """
-    n = len(singles)
-    worth = [round(information(table.T[None]), _ROUNDED) for table in singles]
-    order = sorted(range(n), key=lambda i: (-worth[i], i))
+    n = len(told.real)
+    order = sorted(range(n), key=lambda i: (-told.of_class[i], i))
     parents: list[tuple[int, ...]] = [()] * n
     for at, v in enumerate(order):
-        told = {u: round(information(pairs[min(u, v), max(u, v)]), _ROUNDED) for u in order[:at]}
-        parents[v] = tuple(sorted(sorted(told, key=lambda u: (-told[u], order.index(u)))[:k]))
+        before = [u for u in order[:at] if told.real[v] or not told.real[u]]
+        best = sorted(before, key=lambda u: (-told.of_each_other[u, v], order.index(u)))
+        parents[v] = tuple(sorted(best[:k]))
     return parents

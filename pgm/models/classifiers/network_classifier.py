@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 
 from pgm.calls import guard_constructors
-from pgm.cpds import TableCPD
 from pgm.distributions.pseudo_counts import Laplace
 from pgm.errors import InvalidArgument, InvalidFrame, UnknownVariable, listed, nearest, shown, warn
 from pgm.frames.matrices import Features, features
@@ -18,11 +17,11 @@ from pgm.models.learned import learn_structure
 from pgm.printing import label
 from pgm.variables import Variable
 
-from .states_only import StatesOnly, in_whole_numbers
+from .families import FamilyClassifier, frame_of, in_whole_numbers
 from .training import Training
 
 
-class NetworkClassifier(StatesOnly):
+class NetworkClassifier(FamilyClassifier):
     """A Bayesian network that predicts one of its variables. Follows scikit-learn's conventions.
 
     P(class | row) is the answer of the network to the row; what is missing is summed out, and what is neither
@@ -196,9 +195,7 @@ class NetworkClassifier(StatesOnly):
         weights = None if (data.weights == 1.0).all() else data.weights
         prior = self.prior
         if isinstance(prior, int | float | np.number) and not isinstance(prior, bool):
-            if not 0.0 <= prior < np.inf:
-                raise InvalidArgument(f"prior= is added to each count, 0 or more, not {shown(prior)}.")
-            prior = {...: Laplace(float(prior))} if prior > 0.0 else None
+            prior = {...: Laplace(self._belief())} if self._belief() > 0.0 else None
         if self.net is None:
             if self.latent is not None:
                 raise InvalidArgument("latent= has no effect without net=: it names variables of that.")
@@ -265,13 +262,12 @@ class NetworkClassifier(StatesOnly):
         else:
             classes = np.empty(len(states), dtype=object)
             classes[:] = states
-        tables = all(type(net.cpd(name)) is TableCPD for name in net.nodes)
         return {
             "network_": net,
             "classes_": classes,
             "_target": Variable(target, [states[i] for i in order.tolist()]),
             "_order": order,
-            "_coded": in_whole_numbers(net) if tables else None,
+            "_coded": in_whole_numbers(net),
         }
 
     # --- questions ---
@@ -279,17 +275,15 @@ class NetworkClassifier(StatesOnly):
     def _frame(self, seen: Observations) -> tuple[BayesianNetwork, dict[str, Any]]:
         """The network that is asked, and the rows as it reads them."""
         codes = {name: column for name, column in seen.codes.items() if name in self.network_}
-        if self._coded is not None:
-            frame: dict[str, Any] = {}
-            for name, column in codes.items():
-                missing = column < 0
-                frame[name] = np.where(missing, np.nan, column) if missing.any() else column
-            if not frame:
-                first = next(name for name in self.network_.nodes if name != self._target.name)
-                frame[first] = np.full(seen.n_rows, np.nan)
-            return self._coded, frame
-        labels = {name: _stated(self.network_.variables[name], column) for name, column in codes.items()}
-        return self.network_, labels | {n: x for n, x in seen.values.items() if n in self.network_}
+        values = {name: x for name, x in seen.values.items() if name in self.network_}
+        if self._coded is None:
+            labels = {name: _stated(self.network_.variables[name], column) for name, column in codes.items()}
+            return self.network_, labels | values
+        frame = frame_of(codes, values)
+        if not frame:
+            first = next(name for name in self.network_.nodes if name != self._target.name)
+            frame[first] = np.full(seen.n_rows, np.nan)
+        return self._coded, frame
 
     def _log_shares(self, seen: Observations) -> np.ndarray:
         net, frame = self._frame(seen)
