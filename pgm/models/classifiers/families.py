@@ -77,7 +77,7 @@ class FamilyClassifier(RowClassifier):
     def _counts(self, data: Training) -> Counts:
         """Counts of the class, which is column 0, and of the columns; of numbers, one state."""
         plain = bool((data.weights == 1.0).all())
-        none = np.zeros(len(data.labels), np.int32) if data.values else None
+        none = np.zeros(len(data.labels), np.int32)
         return Counts(
             [data.labels, *(data.codes.get(name, none) for name in data.variables)],
             [data.target.card, *(1 if v.continuous else v.card for v in data.variables.values())],
