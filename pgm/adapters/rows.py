@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -97,7 +97,8 @@ class Rows(Estimator):
 class RowsClassifier(Rows):
     """Tells classes of rows of numbers apart.
 
-    What a subclass adds: `fit`, which calls `_begin_classes`; and `predict_proba`, or else `predict`.
+    What a subclass adds: `fit`, which calls `_begin_classes`; and `predict_proba`, or else a `predict` of its
+    own, which calls `_read` first.
     """
 
     _estimator_type = "classifier"
@@ -121,9 +122,10 @@ class RowsClassifier(Rows):
         about["classes_"] = classes
         return rows, codes, weights, about
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """P(class | row), a row for each row, a column for each of `classes_`."""
-        raise NotImplementedError
+    if TYPE_CHECKING:  # scikit-learn asks by name: a class without probabilities has no such method
+
+        def predict_proba(self, X: Any) -> np.ndarray:
+            """P(class | row), a row for each row, a column for each of `classes_`."""
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class of each row; of equals the one that comes first in `classes_`.
