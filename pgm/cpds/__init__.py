@@ -6,6 +6,7 @@ from .counting_cpds import AtLeast, Exactly, Parity
 from .cpd_store import CPDStore
 from .default import DefaultCPD
 from .deterministic import Deterministic
+from .estimator import EstimatorCPD
 from .hybrid_logistic import HybridLogistic
 from .linear_gaussian import LinearGaussian
 from .logistic import Logistic
@@ -23,6 +24,7 @@ __all__ = [
     "CPDStore",
     "DefaultCPD",
     "Deterministic",
+    "EstimatorCPD",
     "Exactly",
     "HybridLogistic",
     "LinearGaussian",

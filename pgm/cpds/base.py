@@ -95,6 +95,7 @@ class CPD(ABC):
     continuous: ClassVar[bool] = False  # whether the child has no states, but a density
     takes_continuous: ClassVar[bool] = False  # whether parents may be continuous
     tabular: ClassVar[bool] = False  # whether its statistics are counts in the shape of its table
+    rowwise: ClassVar[bool] = False  # whether it is fitted to the rows of a frame, each by itself
 
     _child: Variable | None
     _given: tuple[Variable, ...]
@@ -103,6 +104,11 @@ class CPD(ABC):
     @abstractmethod
     def parents(self) -> tuple[str, ...]:
         """The names of the parents, in order."""
+
+    @property
+    def waits_for_states(self) -> bool:
+        """Whether the states of the child come with `fit`, unless they are declared."""
+        return False
 
     @abstractmethod
     def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> CPD:

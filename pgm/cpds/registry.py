@@ -41,12 +41,12 @@ _HYBRID: dict[type[CPD], type[HybridLogistic]] = {Logistic: HybridLogistic}
 
 
 def kind_of(kind: str, given: Sequence[Variable]) -> type[CPD]:
-    """Return the class of a kind, in the form that these parents need.
+    """Return the class of a kind, in the form that these parents need; CPD of what is in no file.
 
     >>> kind_of("logistic", ()).__name__
     'Logistic'
     """
-    found = KINDS[kind]
+    found = KINDS.get(kind, CPD)
     return _HYBRID.get(found, found) if any(v.continuous for v in given) else found
 
 

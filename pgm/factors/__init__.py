@@ -7,11 +7,25 @@ which the factor sums to one for every state of the others; an undirected factor
 from .dense import Dense
 from .gate import Gate, Writer
 from .gaussian import GaussianFactor
+from .row_table import RowTable
 from .score import Score
 from .sparse import Sparse
 from .tables import Tables
 
 Factor = Dense | Sparse | Gate  # discrete, each by itself
-ModelPart = Factor | Tables | GaussianFactor | Score  # all that a model may hand over
+Linking = Score | RowTable  # states with continuous parents
+ModelPart = Factor | Tables | GaussianFactor | Linking  # all that a model may hand over
 
-__all__ = ["Dense", "Factor", "Gate", "GaussianFactor", "ModelPart", "Score", "Sparse", "Tables", "Writer"]
+__all__ = [
+    "Dense",
+    "Factor",
+    "Gate",
+    "GaussianFactor",
+    "Linking",
+    "ModelPart",
+    "RowTable",
+    "Score",
+    "Sparse",
+    "Tables",
+    "Writer",
+]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from .dense import Dense
+
+_NARROW = -600.0  # logs of probabilities that fit a double easily
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -19,6 +22,7 @@ class Score:
     weights: np.ndarray  # (continuous parents, states)
 
     heads = 1
+    linear = True  # in log odds
 
     @property
     def child(self) -> int:
@@ -35,7 +39,55 @@ class Score:
         """The positions of the continuous parents."""
         return self.scope[self.n_discrete : -1]
 
+    @property
+    def card(self) -> int:
+        """The number of states of the child."""
+        return int(self.offset.shape[-1])
+
+    @property
+    def cards(self) -> tuple[int, ...]:
+        """The numbers of states of the discrete parents."""
+        return self.offset.shape[:-1]
+
+    @property
+    def matters(self) -> np.ndarray:
+        """Which of the continuous parents make a difference."""
+        return np.asarray(np.ptp(self.weights, axis=1) > 0.0)
+
     def uniform(self) -> Dense:
         """A table over the states alone, which stands where the distribution sums to one."""
         scope = np.append(self.discrete, self.child)
         return Dense(scope[np.newaxis], np.full(self.offset.shape, 1.0 / self.offset.shape[-1]), 1)
+
+    def known(self, values: np.ndarray, free: np.ndarray) -> np.ndarray:
+        """The part of the scores that these values of the continuous parents decide, but for free ones."""
+        left = self.matters & ~free
+        return np.asarray(self.offset + values[left] @ self.weights[left])
+
+    def table(self, values: np.ndarray, codes: Mapping[int, int]) -> Dense:
+        """P(child | discrete parents) at these values of the continuous parents."""
+        scope = [*self.discrete.tolist(), self.child]
+        return table_of(scope, self.known(values, np.zeros(values.size, bool)))
+
+    def logs(self, codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        """Log P(child | row) for rows of codes (n, discrete) and of numbers (n, continuous): (n, states)."""
+        scores = self.offset[tuple(codes.T)] + numbers @ self.weights
+        top = scores.max(axis=-1, keepdims=True)
+        return np.asarray(scores - top - np.log(np.exp(scores - top).sum(axis=-1, keepdims=True)))
+
+    def rows(self, codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        """P(child | row) for such rows."""
+        return np.asarray(np.exp(self.logs(codes, numbers)))
+
+    def drawn(self, codes: np.ndarray, numbers: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """A state for each row, by the largest of its scores with Gumbel noise (Yellott 1977)."""
+        scores = self.offset[tuple(codes.T)] + numbers @ self.weights
+        return np.asarray(np.argmax(scores + rng.gumbel(size=scores.shape), axis=1))
+
+
+def table_of(scope: Sequence[int], scores: np.ndarray) -> Dense:
+    """The conditional distribution that has these scores, the states of the child last."""
+    top = scores.max(axis=-1, keepdims=True)
+    logs = scores - top - np.log(np.exp(scores - top).sum(axis=-1, keepdims=True))
+    narrow = float(logs.min(where=np.isfinite(logs), initial=0.0)) > _NARROW
+    return Dense(np.array([scope], dtype=np.int64), np.exp(logs) if narrow else logs, 1, log=not narrow)

@@ -262,6 +262,10 @@ class BayesianNetwork(WhatIf, Understanding):
         if found is None:
             if name in self._pending:
                 waiting = [parent for parent in self._parents[name] if self._domains[parent] is None]
+                if not waiting:
+                    raise IncompleteModel(
+                        f"The states of {name!r} come with the frame that it is fitted to: call `fit`."
+                    )
                 raise IncompleteModel(
                     f"The table of {name!r} waits for the states of {listed(waiting)}: set them."
                 )
@@ -503,6 +507,8 @@ class BayesianNetwork(WhatIf, Understanding):
     ) -> CPD | None:
         """Return the distribution, or None as long as the states of a parent are unknown."""
         checked_flag(node, normalize)
+        if isinstance(table, CPD) and table.waits_for_states and domain is None:
+            return None
         given = []
         for parent in parents:
             known = self._domains[parent]
@@ -527,6 +533,8 @@ class BayesianNetwork(WhatIf, Understanding):
                     continue
                 given = [Variable.of(p, d) for p, d in zip(those, domains, strict=True) if d is not None]
                 table, domain, normalize = self._pending[child]
+                if isinstance(table, CPD) and table.waits_for_states and domain is None:
+                    continue
                 try:
                     found[child] = make(child, table, domain, tuple(given), normalize)
                 except (InvalidTable, InvalidVariable) as error:

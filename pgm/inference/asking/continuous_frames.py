@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from pgm.errors import InvalidArgument, InvalidEvidence
 from pgm.evidence import LARGEST, Observed, number_of
+from pgm.factors import Dense
 from pgm.frames import among, columns, real_columns
 from pgm.inference.asking.failures import impossible_row
 from pgm.inference.engines.by_position import make_posterior
 from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.gaussian import scores
 from pgm.inference.engines.gaussian.hybrid import HybridPosterior
+from pgm.inference.engines.gaussian.linked_rows import Link
 from pgm.inference.engines.gaussian.outward import densities
-from pgm.inference.engines.gaussian.row_patterns import Answers, Rows
+from pgm.inference.engines.gaussian.row_patterns import Answers, Linked, Rows
 from pgm.inference.engines.wide_numbers import log_of
 from pgm.inference.program.reduction import Known
 from pgm.results import EXACT
@@ -43,6 +45,7 @@ class Table:
     bad: np.ndarray  # bool
     may_be_bad: bool
     clock: Clock
+    links: dict[int, Link] = field(default_factory=dict)  # by the position of the child
 
     def in_batches(self, targets: Sequence[int] = ()) -> Answers:
         """The answers that rows with the same observed variables can share."""
@@ -58,9 +61,27 @@ class Table:
             self.bad.size,
             [v for v in targets if index_of[v] < 0],
             [int(index_of[v]) for v in targets if index_of[v] >= 0],
+            self.linked(),
         )
-        # States with continuous parents become tables only once the parents' values are known.
-        return rows.found if compiled.linked is not None else rows.answer(np.flatnonzero(~self.bad))
+        return rows.answer(np.flatnonzero(~self.bad))
+
+    def linked(self) -> Linked | None:
+        """States with continuous parents: each is asked about once, for all rows."""
+        compiled, position = self.compiled, self.compiled.position
+        if compiled.linked is None:
+            return None
+        if not self.links:
+            codes = {position[name]: column for name, column in self.codes.items()}
+            values = {position[name]: column for name, column in self.values.items()}
+            for score in compiled.linked.scores:
+                self.links[score.child] = Link(score, codes, values, self.bad.size)
+        return Linked(list(self.links.values()), compiled.linked.parents, compiled.factors)
+
+    def _written(self, row: int) -> Callable[[int], Dense | None]:
+        def written(child: int) -> Dense | None:
+            return self.links[child].table(row) if child in self.links else None
+
+        return written
 
     def one_by_one(
         self, rows: np.ndarray, ask: Callable[[HybridPosterior], _Answer], *remedy: str
@@ -70,7 +91,7 @@ class Table:
             self.clock.check()
             try:
                 observed = _observed(self.compiled, self.codes, self.values, row)
-                exactly = scores.exactly(self.compiled, observed, self.about)
+                exactly = scores.exactly(self.compiled, observed, self.about, self._written(row))
                 yield row, ask(_posterior(exactly, observed, self.clock))
             except (InvalidArgument, InvalidEvidence) as error:
                 raise type(error)(f"Row {row}: {error}") from None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -105,6 +106,8 @@ def prepare(
         from pgm.inference.engines.gaussian.scores import exactly
 
         compiled = exactly(compiled, observed, about)
+        if compiled.gaussians is not None and not compiled.gaussians.n:  # tables are all there is
+            compiled = replace(compiled, gaussians=None, factors=(), linked=None)
     return code_of(options.module).prepare(options, compiled, observed, about, clock, fit=fit)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
-from pgm.factors import Factor, GaussianFactor, ModelPart, Score
+from pgm.factors import Factor, GaussianFactor, Linking, ModelPart
 from pgm.inference.program import Program, compile_program
 from pgm.inference.program.continuous import Gaussians, collect, same_scopes
 from pgm.inference.program.other_values import same_structure, with_support_of
@@ -43,7 +43,7 @@ class ModelSnapshot:
         found, n = sort_parts(parts), len(variables)
         program = compile_program(map(attrgetter("card"), variables.domains), found.discrete)
         made = cls(program, TreeCache(), variables, position)
-        if not found.densities:
+        if not found.densities and not found.scores:
             return made
         made = replace(made, gaussians=collect(n, found.densities), factors=one_by_one(found.discrete))
         if not found.scores:
@@ -92,6 +92,6 @@ class _Named(Mapping[str, Variable]):
 class Linked:
     """States with continuous parents; for each of them `factors` has a uniform table, see scores.py."""
 
-    scores: Sequence[Score]
+    scores: Sequence[Linking]
     densities: Sequence[GaussianFactor]
     parents: Sequence[tuple[int, ...]]  # of every variable, by position

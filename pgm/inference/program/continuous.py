@@ -52,14 +52,18 @@ def collect(n_variables: int, found: Sequence[GaussianFactor]) -> Gaussians:
         parent_at=starts([len(p) for p in parents]),
         parents=np.array([x for p in parents for x in p], dtype=np.int32),
         switch_at=starts([f.n_switches for f in found]),
-        switches=np.concatenate([f.scope[: f.n_switches] for f in found]).astype(np.int32),
+        switches=_joined([f.scope[: f.n_switches] for f in found]).astype(np.int32),
         row_at=starts([f.bias.size for f in found]),
         weight_at=starts([f.weights.size for f in found]),
-        weights=np.concatenate([f.weights.ravel() for f in found]),
-        bias=np.concatenate([f.bias for f in found]),
-        sd=np.concatenate([f.sd for f in found]),
+        weights=_joined([f.weights.ravel() for f in found]),
+        bias=_joined([f.bias for f in found]),
+        sd=_joined([f.sd for f in found]),
     )
     return Gaussians(arrays, positions, index_of, _sorted(parents))
+
+
+def _joined(parts: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def same_scopes(a: Gaussians | None, b: Gaussians | None) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from pgm.factors import Dense, Factor, GaussianFactor, ModelPart, Score, Tables
+from pgm.factors import Dense, Factor, GaussianFactor, Linking, ModelPart, RowTable, Score, Tables
 
 
 class Sorted(NamedTuple):
@@ -13,7 +13,7 @@ class Sorted(NamedTuple):
 
     discrete: list[Factor | Tables]  # with a uniform table wherever a score stands
     densities: list[GaussianFactor]
-    scores: list[Score]
+    scores: list[Linking]
 
 
 def sort_parts(parts: Iterable[ModelPart]) -> Sorted:
@@ -22,7 +22,7 @@ def sort_parts(parts: Iterable[ModelPart]) -> Sorted:
     for part in parts:
         if isinstance(part, GaussianFactor):
             found.densities.append(part)
-        elif isinstance(part, Score):
+        elif isinstance(part, Score | RowTable):
             found.scores.append(part)
             found.discrete.append(part.uniform())
         else:

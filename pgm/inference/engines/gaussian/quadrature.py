@@ -27,7 +27,7 @@ from pgm.inference.engines.gaussian import Quadrature
 from pgm.inference.engines.gaussian.extended import extended
 from pgm.inference.engines.gaussian.hybrid import HybridPosterior
 from pgm.inference.engines.gaussian.outward import densities
-from pgm.inference.engines.gaussian.scores import Open, Tabulated, refuse_intervals, table_of, tabulate
+from pgm.inference.engines.gaussian.scores import Open, Tabulated, refuse_intervals, tabulate
 from pgm.inference.engines.plan import Plan
 from pgm.inference.engines.wide_numbers import Wide
 from pgm.results import EXACT, Density, Distribution, Marginals, MixedMarginals, Report
@@ -38,6 +38,11 @@ if TYPE_CHECKING:
     from pgm.inference.engines.model_snapshot import ModelSnapshot
 
 _Answer = TypeVar("_Answer")
+_MOST_NUMBERS = 2  # hidden, of what is not linear
+_OWN_POINTS = {1: 1024, 2: 128}  # on each of their axes: nobody knows how steep it is
+_OWN_REACH = (
+    4.0  # standard deviations more, where a state that was observed moves a number by nobody knows what
+)
 _REACH = 8.5  # standard deviations to either side of the mean; beyond is 1e-17
 # Of a step: in standard deviations of the narrowest normal, and in log odds. Both leave errors of some 1e-12.
 _STEP, _ODDS_STEP = 0.8, 0.5
@@ -92,10 +97,23 @@ def prepare(
         return make_posterior(compiled if found is None else found.compiled, observed, clock, fit=fit)
     refuse_intervals(observed, compiled, options.name)
     names = [compiled.names[one.score.child] for one in found.open_]
+    _check_few(compiled, found.open_)
     axes = _independent(found.open_)
     axes, grid = _spread(found, observed, axes, options.points, names, clock)
     runs = [_on_points(found, observed, axes, grid, shift, names) for shift in (0.25, 0.75)]
     return OnGrids(runs, clock, observed.given, fit)
+
+
+def _check_few(compiled: ModelSnapshot, open_: Sequence[Open]) -> None:
+    """Refuse what is not linear in more hidden numbers than a grid of them can follow."""
+    assert compiled.gaussians is not None
+    for one in open_:
+        if not one.score.linear and one.hidden.size > _MOST_NUMBERS:
+            hidden = [compiled.names[int(compiled.gaussians.positions[x])] for x in one.hidden]
+            raise InvalidArgument(
+                f"{compiled.names[one.score.child]!r} depends on {listed(hidden)}, not observed: a grid "
+                f"follows up to {_MOST_NUMBERS} such numbers of an estimator. Observe some of them."
+            )
 
 
 def _independent(open_: Sequence[Open]) -> Axes:
@@ -204,7 +222,13 @@ def _spread(
             for j in sorted({j for i in block for j in users[i]}):
                 shares[j][block] = root.T @ shares[j][block]
         mine = sorted({j for i in block for j in users[i]})
-        ranges = np.array([np.ptp(shares[j][block], axis=1) for j in mine])
+        ranges = np.array([np.ptp(shares[j][block], axis=1) * found.open_[j].score.linear for j in mine])
+        own = np.zeros((len(block), 2))  # of each axis: how many points it has at least, how far it reaches
+        for j in mine:
+            one = found.open_[j]
+            if not one.score.linear:
+                at = shares[j][block].any(axis=1)
+                own[at] = np.maximum(own[at], [_OWN_POINTS[one.hidden.size], _OWN_REACH * one.informed])
         informed = np.array([found.open_[j].informed for j in mine])
         curve = (ranges[informed] ** 2).sum(axis=0) / 4.0
         # Observed states make a density narrower, and move it: to its peak, and if it is not known
@@ -213,11 +237,12 @@ def _spread(
         peaks, slope = _peaks(means, covs, facts)
         sds = np.sqrt(np.einsum("kii->ki", covs))
         moved = (sds * (np.abs(slope) + ranges[vague[mine]].sum(axis=0))).sum(axis=1, keepdims=True)
-        reach = sds * (_REACH + moved)
+        reach = sds * (_REACH + own[:, 1] + moved)
         low[block], high[block] = (peaks - reach).min(axis=0), (peaks + reach).max(axis=0)
         precision = np.einsum("kii->ki", np.linalg.inv(covs)) + curve
         steepest = np.maximum(ranges.max(axis=0), 1e-300)
         narrow[block] = np.minimum(_STEP / np.sqrt(precision.max(axis=0)), _ODDS_STEP / steepest)
+        narrow[block] = np.minimum(narrow[block], (high[block] - low[block]) / np.maximum(own[:, 0], 1.0))
     wanted = np.ceil((high - low) / narrow) if points is None else np.full(n, float(points))
     if wanted.max() > _MOST_POINTS:
         why = "" if points else ": their precisions differ widely, or a weight is very large"
@@ -251,6 +276,8 @@ def _densities(
 
 def _seen(one: Open, observed: Observed, compiled: ModelSnapshot) -> tuple[np.ndarray, int] | None:
     """The known part of the scores and the state, if both are known: then only the sums are left."""
+    if not one.score.linear:
+        return None
     code = observed.hard.get(compiled.names[one.score.child])
     known = [observed.hard.get(compiled.names[int(v)], slice(None)) for v in one.score.discrete]
     offsets = one.offset[tuple(known)].reshape(-1, one.offset.shape[-1])
@@ -361,13 +388,12 @@ def _on_points(
         size = 24.0 * one.offset.size * math.prod(float(grid.count[i]) for i in used)
         if size > current().memory_limit:
             raise _too_many(len(used), names)
-        card = one.offset.shape[-1]
-        scores = one.offset.reshape(*one.offset.shape[:-1], *[1] * len(used), card)
+        scores = np.zeros((*[1] * len(used), share.shape[1]))
         for a, i in enumerate(used):
             shape = [1] * (len(used) - 1 - a)
-            scores = scores + (points[i][:, None] * share[i]).reshape(-1, *shape, card)
+            scores = scores + (points[i][:, None] * share[i]).reshape(-1, *shape, share.shape[1])
         scope = [*one.score.discrete.tolist(), *[n + i for i in used], one.score.child]
-        factors[int(place[one.score.child])] = table_of(scope, scores)
+        factors[int(place[one.score.child])] = one.table(scores, scope)
     steps = [
         Dense(np.array([[n + i]], dtype=np.int64), np.full(points[i].size, float(grid.step[i])))
         for i in range(k)

@@ -9,14 +9,18 @@ variables.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pgm.errors import TooLarge
+from pgm.factors import Dense, Factor
 from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.gaussian import elimination
+from pgm.inference.engines.gaussian.linked_rows import Link
+from pgm.inference.engines.gaussian.row_densities import Conditional, Normals, conditional_of
+from pgm.inference.engines.gaussian.scores import closure
 from pgm.inference.engines.wide_numbers import log_of
 from pgm.inference.program.continuous import Gaussians
 from pgm.inference.program.reduction import Known
@@ -28,10 +32,8 @@ _MOST_MOMENTS = 2**21  # entries of the covariances of all configurations
 _AT_ONCE = 2**20  # values in a chunk of rows
 _MOST_AXES = 30
 _FARTHEST = 5e8  # logarithms further apart are looked at one row at a time, which may refuse them
-_LEAST_PIVOT = 1e-6  # of a variance, left when what is before it is known: below, digits have been lost
 _SMALLEST = 1e-200  # of a table's entries: smaller ones may have underflowed
 _LEAST_LOW = -900  # powers of two that all tables together may take from one
-_LOG_2PI = math.log(2.0 * math.pi)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -45,12 +47,27 @@ class Answers:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Normals:
-    """The normal part under each of K configurations of the open discrete variables that select densities."""
+class Linked:
+    """States with continuous parents, in all rows."""
 
-    axes: list[int]
-    rows: dict[int, np.ndarray]  # of each continuous variable that matters, which row of its density: (K,)
-    order: list[int]  # these variables, parents first
+    links: Sequence[Link]
+    parents: Sequence[tuple[int, ...]]  # of every variable, by position
+    factors: Sequence[Factor]  # of the discrete variables, in order
+
+    def surely_possible(self, observed: Iterable[int], g: Gaussians) -> bool:
+        """Whether no state or number that these variables may have is impossible."""
+        if not (g.arrays.sd > 0.0).all():
+            return False
+        place = np.cumsum(g.index_of < 0) - 1
+        children = {link.score.child for link in self.links}
+        for v in observed:
+            if v in children:
+                return False
+            if g.index_of[v] < 0:
+                part = self.factors[int(place[v])]
+                if not isinstance(part, Dense) or part.log or not (part.values > 0.0).all():
+                    return False
+        return True
 
 
 class Rows:
@@ -65,6 +82,7 @@ class Rows:
         n_rows: int,
         targets: Sequence[int],
         continuous: Sequence[int],
+        linked: Linked | None = None,
     ) -> None:
         """Take in the rows.
 
@@ -76,7 +94,9 @@ class Rows:
             n_rows: how many rows there are.
             targets: discrete variables whose probabilities are wanted, by position.
             continuous: continuous ones whose means are wanted, by index.
+            linked: states with continuous parents, if there are any.
         """
+        self.linked = linked
         self.posterior, self.gaussians, self.codes, self.values = posterior, gaussians, codes, values
         self.targets, self.continuous = targets, continuous
         self.cards = posterior.program.arrays.cards
@@ -89,11 +109,34 @@ class Rows:
 
     def answer(self, rows: np.ndarray) -> Answers:
         """Answer the rows that share their observed variables with others, if possible."""
+        if self.linked is not None and self._at_once(rows):
+            return self.found
         for group in self._groups(rows):
             self.posterior.clock.check()
-            if group.size > 1:
+            if group.size > 1 or self.linked is not None:
                 self._answer(group, {})
         return self.found
+
+    def _at_once(self, rows: np.ndarray) -> bool:
+        """Take what is said of targets as it is, if rows have all parents and nothing below is observed."""
+        linked, g = self.linked, self.gaussians
+        assert linked is not None
+        links = {link.score.child: link for link in linked.links}
+        seen = [*self.codes, *(int(g.positions[x]) for x in self.values)]
+        above = closure(seen, linked.parents)  # and what was observed
+        if (
+            self.continuous
+            or not self.targets
+            or rows.size < self.found.done.size
+            or any(v not in links or v in above for v in self.targets)
+            or not linked.surely_possible(above, g)
+            or not all(links[v].all_known() for v in self.targets)
+        ):
+            return False
+        for v in self.targets:
+            self.found.shares[v][:] = links[v].shares()
+        self.found.done[:] = True
+        return True
 
     def _groups(self, rows: np.ndarray) -> Iterator[np.ndarray]:
         """Rows that observe the same variables, and the same states of those that select densities."""
@@ -114,8 +157,14 @@ class Rows:
         switches = set(g.arrays.switches[np.repeat(relevant, np.diff(g.arrays.switch_at)) != 0].tolist())
         fixed = dict(fixed)
         fixed |= {v: int(self.codes[v][first]) for v in observed if v in switches}
+        links = self._relevant(
+            first, [*observed, *self.targets, *(int(g.positions[x]) for x in (*seen, *hidden))]
+        )
+        if links is None:
+            return
+        open_ = {v for link in links for v in (*link.open_at(first), link.score.child)} - set(observed)
         others = [v for v in observed if v not in fixed]
-        normals = self._normals(relevant, switches, fixed)
+        normals = self._normals(relevant, switches | open_, fixed)
         if normals is None:
             return
         size = math.prod(int(self.cards[v]) for v in (*normals.axes, *others))
@@ -127,17 +176,25 @@ class Rows:
                         self._answer(part, {v: int(self.codes[v][part[0]]) for v in others})
             return
         discrete = replace(self.posterior, known=Known(dict(sorted(fixed.items())), {}))
-        conditional = _conditional(g, normals, seen, hidden)
+        conditional = conditional_of(g, normals, seen, hidden)
         if conditional is None:
             return
         try:
             # Anything that overflows here is infinite or NaN, and is asked one row at a time.
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                self._fill(rows, discrete, normals, others, seen, hidden, conditional)
+                self._fill(rows, discrete, normals, others, seen, hidden, conditional, links)
         except (TooLarge, Impossible):  # asked one by one they may fit, or report what is impossible
             self.found.done[rows] = False
 
-    def _normals(self, relevant: np.ndarray, switches: set[int], fixed: Mapping[int, int]) -> _Normals | None:
+    def _relevant(self, first: int, about: Sequence[int]) -> list[Link] | None:
+        """The states with continuous parents that matter here; None if one of their numbers is hidden."""
+        if self.linked is None:
+            return []
+        needed = closure(about, self.linked.parents)
+        found = [link for link in self.linked.links if link.score.child in needed]
+        return found if all(link.logs()[0][first] >= 0 for link in found) else None
+
+    def _normals(self, relevant: np.ndarray, switches: set[int], fixed: Mapping[int, int]) -> Normals | None:
         d = self.gaussians.arrays
         axes = sorted(v for v in switches if v not in fixed)
         cards = [int(self.cards[v]) for v in axes]
@@ -153,19 +210,25 @@ class Rows:
             for v in d.switches[d.switch_at[x] : d.switch_at[x + 1]].tolist():
                 row = row * int(self.cards[v]) + digits[v]
             rows[x] = d.row_at[x] + row
-        return _Normals(axes, rows, order)
+        return Normals(axes, rows, order)
 
     def _fill(
         self,
         rows: np.ndarray,
         discrete: Posterior,
-        normals: _Normals,
+        normals: Normals,
         others: list[int],
         seen: list[int],
         hidden: list[int],
-        conditional: _Conditional,
+        conditional: Conditional,
+        links: Sequence[Link] = (),
     ) -> None:
         axes, cards = normals.axes, self.cards
+        digits = (
+            np.unravel_index(np.arange(math.prod(dims)), dims)
+            if (dims := [int(cards[v]) for v in axes])
+            else ()
+        )
         total = log_of(discrete.total())
         n = math.prod(int(cards[v]) for v in axes)
         shape = [int(cards[v]) for v in others]
@@ -194,8 +257,10 @@ class Rows:
                 at = at * card + self.codes[v][part]
             values = np.array([self.values[x][part] for x in seen]).reshape(-1, part.size)
             logs, means = conditional.of(values)
+            for link in links:
+                logs = logs + link.likelihood(part, axes, digits, n)
             here = weights[:, at]
-            possible = here > 0.0
+            possible = (here > 0.0) & (logs > -math.inf) if links else here > 0.0
             top = np.where(possible, logs, -math.inf).max(axis=0)
             least = np.where(possible, logs, math.inf).min(axis=0)
             fine = np.isfinite(top) & (top - least < _FARTHEST)
@@ -252,12 +317,12 @@ class Rows:
 class Pattern:
     """What rows of a group have in common."""
 
-    normals: _Normals
+    normals: Normals
     others: list[int]  # discrete variables that all observe, and that select nothing
     fixed: Mapping[int, int]  # states that all have
     seen: list[int]
     hidden: list[int]
-    conditional: _Conditional
+    conditional: Conditional
 
 
 def _split(rows: np.ndarray, keys: Sequence[np.ndarray]) -> Iterator[np.ndarray]:
@@ -269,99 +334,3 @@ def _split(rows: np.ndarray, keys: Sequence[np.ndarray]) -> Iterator[np.ndarray]
     order = np.lexsort(words)
     differs = (words[:, order[1:]] != words[:, order[:-1]]).any(axis=0)
     yield from np.split(rows[order], np.flatnonzero(differs) + 1)
-
-
-class _Conditional:
-    """Log densities of observed and means of hidden variables, for K configurations and all rows."""
-
-    left: np.ndarray  # (K, hidden, hidden) the covariance of what is hidden, given what was observed
-
-    def of(self, values: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-        """For values (seen, rows): logarithms (K, rows), and for each hidden target means (K, rows)."""
-        raise NotImplementedError
-
-
-class _Chained(_Conditional):
-    """All relevant variables are observed: a product of densities, each given its parents."""
-
-    def __init__(self, g: Gaussians, normals: _Normals, seen: list[int]) -> None:
-        d = g.arrays
-        self.size = len(next(iter(normals.rows.values())))
-        self.left = np.zeros((self.size, 0, 0))
-        self.terms = []
-        for x in normals.order:
-            rows, which = np.unique(normals.rows[x], return_inverse=True)
-            parents = [seen.index(p) for p in d.parents[d.parent_at[x] : d.parent_at[x + 1]].tolist()]
-            self.terms.append((seen.index(x), parents, _weights(g, x, rows), d.bias[rows], d.sd[rows], which))
-
-    def of(self, values: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-        logs = np.zeros((self.size, values.shape[1]))
-        for at, parents, weights, bias, sd, which in self.terms:
-            off = values[at] - bias[:, None]
-            if parents:
-                off -= weights @ values[parents]
-            off /= sd[:, None]
-            off *= off
-            off *= -0.5
-            off -= (np.log(sd) + 0.5 * _LOG_2PI)[:, None]
-            logs += off if which.size == off.shape[0] and (np.diff(which) == 1).all() else off[which]
-        return logs, []
-
-
-class _Joint(_Conditional):
-    """Some relevant variable is hidden: the joint density of the observed ones, by its covariance."""
-
-    def __init__(
-        self, mean: np.ndarray, factor: np.ndarray, gain: np.ndarray, centre: np.ndarray, left: np.ndarray
-    ) -> None:
-        self.mean, self.centre, self.gain, self.left = mean, centre, gain, left
-        self.inverse = np.linalg.inv(factor) if factor.shape[1] else factor
-        pivots = np.diagonal(factor, axis1=1, axis2=2)
-        self.constant = -np.log(pivots).sum(axis=1) - 0.5 * factor.shape[1] * _LOG_2PI
-
-    def of(self, values: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-        z = self.inverse @ (values[None] - self.mean[:, :, None])
-        logs = self.constant[:, None] - 0.5 * np.einsum("ksn,ksn->kn", z, z)
-        means = self.centre[:, :, None] + self.gain @ z
-        return logs, [means[:, i] for i in range(means.shape[1])]
-
-
-def _weights(g: Gaussians, x: int, rows: np.ndarray) -> np.ndarray:
-    """The weights of the parents in these rows of a density: (rows, parents)."""
-    d = g.arrays
-    k = int(d.parent_at[x + 1] - d.parent_at[x])
-    every = d.weights[d.weight_at[x] : d.weight_at[x + 1]].reshape(-1, k) if k else np.zeros((1, 0))
-    return np.asarray(every[rows - d.row_at[x]] if k else np.zeros((rows.size, 0)))
-
-
-def _conditional(g: Gaussians, normals: _Normals, seen: list[int], hidden: list[int]) -> _Conditional | None:
-    """The continuous part of a pattern; None where exact values or near-equations would cost digits."""
-    d = g.arrays
-    if seen and len(seen) == len(normals.order) and not hidden:
-        if any((d.sd[rows] == 0.0).any() for rows in normals.rows.values()):
-            return None
-        return _Chained(g, normals, seen)
-    place = {x: i for i, x in enumerate(normals.order)}
-    m = len(place)
-    n = len(next(iter(normals.rows.values()))) if m else 1
-    mean, maps = np.zeros((n, m)), np.zeros((n, m, m))  # of the variables, and their maps from the noise
-    for x, i in place.items():
-        rows = normals.rows[x]
-        parents = [place[p] for p in d.parents[d.parent_at[x] : d.parent_at[x + 1]].tolist()]
-        weights = _weights(g, x, rows)
-        mean[:, i] = d.bias[rows] + (weights * mean[:, parents]).sum(axis=1)
-        maps[:, i] = np.einsum("kp,kpm->km", weights, maps[:, parents])
-        maps[:, i, i] += d.sd[rows]
-    s, t = [place[x] for x in seen], [place[x] for x in hidden]
-    cov = maps[:, s] @ maps[:, s].transpose(0, 2, 1)
-    try:
-        factor = np.linalg.cholesky(cov) if s else cov
-    except np.linalg.LinAlgError:
-        return None
-    pivots = np.diagonal(factor, axis1=1, axis2=2) ** 2
-    if not (pivots >= _LEAST_PIVOT * np.diagonal(cov, axis1=1, axis2=2)).all() or not np.isfinite(cov).all():
-        return None
-    cross = maps[:, t] @ maps[:, s].transpose(0, 2, 1)
-    gain = np.linalg.solve(factor, cross.transpose(0, 2, 1)).transpose(0, 2, 1) if s else cross
-    left = maps[:, t] @ maps[:, t].transpose(0, 2, 1) - gain @ gain.transpose(0, 2, 1)
-    return _Joint(mean[:, s], factor, gain, mean[:, t], left)

@@ -7,7 +7,7 @@ question or evidence depends on the states, there is no exact answer: see quadra
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
@@ -17,7 +17,9 @@ from numpy.random import Generator
 
 from pgm.errors import InvalidArgument, listed
 from pgm.evidence import Observed
-from pgm.factors import Dense, Factor, Score
+from pgm.factors import Dense, Factor, Linking, RowTable
+from pgm.factors.row_table import check_rows
+from pgm.factors.score import table_of
 from pgm.inference.engines.exact.posterior import draw_forward
 from pgm.inference.program import compile_program
 from pgm.inference.trees import TreeCache
@@ -28,18 +30,50 @@ if TYPE_CHECKING:
     from pgm.inference.engines.gaussian.hybrid import HybridPosterior
     from pgm.inference.engines.model_snapshot import Linked, ModelSnapshot
 
-_NARROW = -600.0  # logs of probabilities that fit a double easily
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Open:
     """A distribution that matters, with hidden continuous parents."""
 
-    score: Score
+    score: Linking
+    values: np.ndarray  # of the continuous parents, where these are known
+    free: np.ndarray  # bool: which of them are hidden and make a difference
+    hidden: np.ndarray  # the indices of these
     offset: np.ndarray  # the known part of the scores, (states of the discrete parents..., states)
-    hidden: np.ndarray  # indices of the hidden variables
-    weights: np.ndarray  # (hidden, states)
+    weights: np.ndarray  # (hidden, scores): one for each state; of what is not linear 0, then the numbers
     informed: bool  # there is evidence on the child, or on its descendants
+
+    @classmethod
+    def of(
+        cls, score: Linking, values: np.ndarray, free: np.ndarray, hidden: np.ndarray, informed: bool
+    ) -> Open:
+        """Such a distribution at these values of the continuous parents that are known."""
+        if isinstance(score, RowTable):
+            count = int(free.sum())
+            offset, weights = np.zeros((*score.cards, score.card)), np.eye(count, count + 1, 1)
+        else:
+            offset, weights = score.known(values, free), score.weights[free]
+        return cls(score, values, free, hidden, offset, weights, informed)
+
+    def table(self, scores: np.ndarray, scope: Sequence[int]) -> Dense:
+        """P(child | discrete parents, points of a grid) where the hidden part of the scores is this.
+
+        Args:
+            scores: (points on an axis ..., scores).
+            scope: positions of the discrete parents, the axes, the child.
+        """
+        card = self.offset.shape[-1]
+        if isinstance(self.score, RowTable):
+            hidden = scores.reshape(-1, scores.shape[-1])[:, 1:]
+            rows = self.score.configurations({})
+            check_rows(len(rows) * len(hidden), self.score.scope.size + card)
+            numbers = np.tile(self.values, (len(rows) * len(hidden), 1))
+            numbers[:, self.free] = np.tile(hidden, (len(rows), 1))
+            found = self.score.rows(np.repeat(rows, len(hidden), axis=0), numbers)
+            shape = (*self.offset.shape[:-1], *scores.shape[:-1], card)
+            return Dense(np.array([scope], np.int64), found.reshape(shape), 1)
+        ones = [1] * (scores.ndim - 1)
+        return table_of(scope, self.offset.reshape(*self.offset.shape[:-1], *ones, card) + scores)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -51,32 +85,38 @@ class Tabulated:
     needed: set[int]  # positions of the targets, the evidence and all their ancestors
 
 
-def tabulate(compiled: ModelSnapshot, observed: Observed, about: Sequence[str] | None) -> Tabulated:
+Written = Callable[[int], Dense | None]  # the table of a child, by position, if it was written before
+
+
+def tabulate(
+    compiled: ModelSnapshot,
+    observed: Observed,
+    about: Sequence[str] | None,
+    written: Written = lambda child: None,
+) -> Tabulated:
     """Write tables for the states that matter to a question about these names (None: all)."""
     linked, gaussians = compiled.linked, compiled.gaussians
     assert linked is not None
     assert gaussians is not None
-    known = _closure([compiled.position[name] for name in observed.given], linked.parents)
+    known = closure([compiled.position[name] for name in observed.given], linked.parents)
     asked = range(len(compiled.names)) if about is None else [compiled.position[name] for name in about]
-    needed = known | _closure(asked, linked.parents)
+    needed = known | closure(asked, linked.parents)
     fixed, value = _determined(compiled, observed)
     factors: list[Factor] = list(compiled.factors)
     is_continuous = gaussians.index_of >= 0
     place = np.cumsum(~is_continuous) - 1  # of each discrete variable's factor
+    codes = {compiled.position[name]: code for name, code in observed.hard.items()}
     open_, changed = [], False
     for score in linked.scores:
         if score.child not in needed:
             continue
         above = gaussians.index_of[score.continuous]
-        matters = np.ptp(score.weights, axis=1) > 0.0
-        free = matters & ~fixed[above]
-        offset = score.offset + value[above[matters & ~free]] @ score.weights[matters & ~free]
+        free = score.matters & ~fixed[above]
         if free.any():
-            informed = score.child in known
-            open_.append(Open(score, offset, above[free], score.weights[free], informed))
+            open_.append(Open.of(score, value[above], free, above[free], score.child in known))
             continue
-        scope = [*score.discrete.tolist(), score.child]
-        factors[int(place[score.child])] = table_of(scope, offset)
+        table = written(score.child)
+        factors[int(place[score.child])] = score.table(value[above], codes) if table is None else table
         changed = True
     if changed:
         cards = compiled.program.arrays.cards[: compiled.program.n_named].tolist()
@@ -85,11 +125,16 @@ def tabulate(compiled: ModelSnapshot, observed: Observed, about: Sequence[str] |
     return Tabulated(compiled, open_, needed)
 
 
-def exactly(compiled: ModelSnapshot, observed: Observed, about: Sequence[str] | None) -> ModelSnapshot:
+def exactly(
+    compiled: ModelSnapshot,
+    observed: Observed,
+    about: Sequence[str] | None,
+    written: Written = lambda child: None,
+) -> ModelSnapshot:
     """The model for one question, or an error that names other engines if it has no exact answer."""
     if compiled.linked is None:
         return compiled
-    found = tabulate(compiled, observed, about)
+    found = tabulate(compiled, observed, about, written)
     if not found.open_:
         return found.compiled
     states = [compiled.names[one.score.child] for one in found.open_]
@@ -97,23 +142,25 @@ def exactly(compiled: ModelSnapshot, observed: Observed, about: Sequence[str] | 
     assert compiled.gaussians is not None
     hidden = [compiled.names[int(compiled.gaussians.positions[x])] for x in positions]
     depend = "depends" if len(states) == 1 else "depend"
+    ways = 'engine="quadrature" sums over a grid and estimates its error'
+    if all(one.score.linear for one in found.open_):
+        ways += '; where that is too large, engine="variational" has a lower bound'
     raise InvalidArgument(
         f"{listed(states)} {depend} on {listed(hidden)}, not observed: where a discrete variable has "
-        'continuous parents there is no exact answer. engine="quadrature" sums over a grid and estimates its '
-        'error; where that is too large, engine="variational" has a lower bound (both answer `query`, '
-        f"`marginals`, `probability`). Or observe {listed(hidden)}."
+        f"continuous parents there is no exact answer. {ways} (`query`, `marginals`, `probability`). "
+        f"Or observe {listed(hidden)}."
     )
 
 
 def below(linked: Linked, known: Sequence[int]) -> list[int]:
     """The states with continuous parents and all their descendants, none of them observed; parents first."""
-    above = _closure(known, linked.parents)
+    above = closure(known, linked.parents)
     waiting = {score.child for score in linked.scores} - above
     children: defaultdict[int, list[int]] = defaultdict(list)
     for v, those in enumerate(linked.parents):
         for p in those:
             children[p].append(v)
-    found = _closure(waiting, children)
+    found = closure(waiting, children)
     within = {v: [p for p in linked.parents[v] if p in found] for v in sorted(found)}
     return list(TopologicalSorter(within).static_order())
 
@@ -140,24 +187,11 @@ def draw_below(at: HybridPosterior, states: np.ndarray, values: np.ndarray, rng:
                 steps=8.0 * n, clock=at.clock, module=GAUSSIAN,
             )  # fmt: skip
         elif v in scores:
-            every[:, v] = _drawn(scores[v], every, values[:, g.index_of[scores[v].continuous]], rng)
+            score = scores[v]
+            every[:, v] = score.drawn(every[:, score.discrete], values[:, g.index_of[score.continuous]], rng)
         else:
             draw_forward(program, order[owners == place[v]], every, rng, at.clock)
     states[:] = every[:, : g.index_of.size]
-
-
-def _drawn(score: Score, states: np.ndarray, values: np.ndarray, rng: Generator) -> np.ndarray:
-    """A state for each row, by the largest of its scores with Gumbel noise (Yellott 1977)."""
-    scores = score.offset[tuple(states[:, score.discrete].T)] + values @ score.weights
-    return np.asarray(np.argmax(scores + rng.gumbel(size=scores.shape), axis=1))
-
-
-def table_of(scope: Sequence[int], scores: np.ndarray) -> Dense:
-    """The conditional distribution that has these scores, the states of the child last."""
-    top = scores.max(axis=-1, keepdims=True)
-    logs = scores - top - np.log(np.exp(scores - top).sum(axis=-1, keepdims=True))
-    narrow = float(logs.min()) > _NARROW
-    return Dense(np.array([scope], dtype=np.int64), np.exp(logs) if narrow else logs, 1, log=not narrow)
 
 
 def refuse_intervals(observed: Observed, compiled: ModelSnapshot, engine: str) -> None:
@@ -172,7 +206,7 @@ def refuse_intervals(observed: Observed, compiled: ModelSnapshot, engine: str) -
         )
 
 
-def _closure(seeds: Iterable[int], edges: Sequence[Sequence[int]] | Mapping[int, Sequence[int]]) -> set[int]:
+def closure(seeds: Iterable[int], edges: Sequence[Sequence[int]] | Mapping[int, Sequence[int]]) -> set[int]:
     """These positions and all that can be reached from them: along parents, all ancestors."""
     found = set(seeds)
     stack = list(found)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pgm.errors import InvalidArgument, listed
 from pgm.evidence import Observed
 from pgm.factors import Dense, Factor, GaussianFactor
 from pgm.inference.engines.by_position import make_posterior, make_sums
@@ -60,6 +61,12 @@ def prepare(
         at = compiled if found is None else found.compiled
         return make_posterior(at, observed, clock, fit=fit)
     refuse_intervals(observed, compiled, options.name)
+    others = [compiled.names[one.score.child] for one in found.open_ if not one.score.linear]
+    if others:
+        raise InvalidArgument(
+            f'engine="variational" bounds log odds that are linear in hidden numbers, and those of '
+            f'{listed(others)} are not: engine="quadrature" sums over up to two such numbers.'
+        )
     if fit and any(not one.informed for one in found.open_):
         return _Apart(compiled, observed, about, clock, options)
     return _bounded(options, found, observed, clock, fit=fit)

@@ -1,0 +1,369 @@
+"""Any estimator of scikit-learn's conventions as a local distribution: what both kinds of it share."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NoReturn, Self
+
+import numpy as np
+
+from pgm.distributions.parts import Part
+from pgm.errors import IncompleteModel, InvalidArgument, InvalidFrame, InvalidTable, PGMError, listed, shown
+from pgm.frames import columns, real_columns
+from pgm.variables import Variable, as_float
+
+from .base import CPD, as_it_is, set_fields
+from .complete_rows import codes_of_row
+from .estimator_inputs import Inputs
+from .estimator_traits import classifies, copied, in_a_line, is_fitted, same, weights_key
+from .statistics import Codes, Configurations
+from .table_input import Array
+
+_REMEDY = "Leave such rows out"
+
+
+class EstimatorCPD(CPD):
+    """P(child | parents) of an estimator of scikit-learn's conventions: what it predicts for each row.
+
+    A classifier gives the probabilities of the child's states, which are its classes; a regressor the mean of
+    a child that is a number, with normal noise around it. Parents with states and numbers may be mixed: they
+    go in by name and in this order, in the coding that the estimator was fitted on. Where parents with
+    states are hidden, their configurations are tabulated in one call. The estimator is copied, so that
+    fitting it again does not change a network; one that is not fitted yet is fitted by `net.fit`.
+
+    Args:
+        estimator: a classifier with `predict_proba` or `decision_function`, or a regressor.
+        parents: names in the order of the columns that it was fitted on.
+        rows: a data frame with the parents and the child that it was not fitted on: on these a classifier is
+            calibrated, and the `sd` of a regressor is measured.
+        method: how a classifier is calibrated: "sigmoid" (Platt's) or "isotonic"; needs `rows`.
+        sd: the standard deviation of the noise around a regressor, if it does not return one itself.
+        coding: how the states of parents go in: "states", "values" (states that are numbers), "codes" or
+            "one-hot", or a dict {parent: one of these}. Left out: a pipeline gets states, other estimators
+            what the number and the names of their columns ask for; in print it says which.
+
+    Raises:
+        InvalidTable: it is no such estimator, or, when it is added to a network, was fitted on other columns,
+            has other classes than the states, or no probabilities.
+
+    >>> import pgm
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> ill = LogisticRegression().fit([[36.5], [37.0], [38.5], [39.5]], [False, False, True, True])
+    >>> net = pgm.BayesianNetwork()
+    >>> net.add("temperature", pgm.Gaussian(37.2, sd=1.0))
+    >>> net.add("ill", pgm.EstimatorCPD(ill, parents=["temperature"]))
+    >>> p = net.query("ill", {"temperature": 38.0})
+    >>> bool(abs(p[True] - ill.predict_proba([[38.0]])[0, 1]) < 1e-12)
+    True
+    """
+
+    __slots__ = ("_asked", "_estimator", "_inputs", "_parents")
+    takes_continuous: ClassVar[bool] = True
+    rowwise: ClassVar[bool] = True
+
+    _estimator: Any
+    _parents: tuple[str, ...]
+    _asked: dict[str, Any]  # the options, as they were given
+    _inputs: Inputs | None
+
+    def __new__(
+        cls,
+        estimator: Any = None,
+        parents: str | Sequence[str] = (),
+        *,
+        rows: Any = None,
+        method: str | None = None,
+        sd: float | None = None,
+        coding: str | Mapping[str, str] | None = None,
+    ) -> Self:
+        """Make the kind that fits the estimator."""
+        if cls is not EstimatorCPD:
+            return super().__new__(cls)
+        from .estimator_classifier import ClassifierCPD
+        from .estimator_regressor import RegressorCPD
+
+        kind: Any = ClassifierCPD if classifies(estimator) else RegressorCPD
+        found: Self = super().__new__(kind)
+        return found
+
+    def __init__(
+        self,
+        estimator: Any,
+        parents: str | Sequence[str],
+        *,
+        rows: Any = None,
+        method: str | None = None,
+        sd: float | None = None,
+        coding: str | Mapping[str, str] | None = None,
+    ) -> None:
+        if isinstance(parents, str):
+            parents = (parents,)
+        if not isinstance(parents, list | tuple) or not parents:
+            raise InvalidTable(
+                "parents= lists the inputs of an estimator in the order of its columns, not "
+                f"{shown(parents)}."
+            )
+        asked = {"rows": rows, "method": method, "sd": sd, "coding": coding}
+        self._check_options(**asked)
+        set_fields(
+            self,
+            _child=None,
+            _given=(),
+            _parents=tuple(parents),
+            _asked=asked,
+            _inputs=None,
+            _estimator=copied(estimator),
+            **self._no_own(),
+        )
+
+    def __getnewargs__(self) -> tuple[()]:
+        return ()
+
+    def _no_own(self) -> dict[str, Any]:
+        """The fields of the kind, before there is a child."""
+        return {}
+
+    @abstractmethod
+    def _check_options(self, *, rows: Any, method: Any, sd: Any, coding: Any) -> None:
+        """Refuse options without effect."""
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """The names of the parents, in the order of the estimator's columns."""
+        return self._parents
+
+    @property
+    def estimator(self) -> Any:
+        """A copy of the estimator; of one that was calibrated, calibrated."""
+        return copied(self._estimator)
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether it can be asked."""
+        return is_fitted(self._estimator)
+
+    def _bound(self, child: Variable, given: tuple[Variable, ...], **own: Any) -> Self:
+        made = object.__new__(type(self))
+        fields = {slot: value for slot, value in self.__getstate__().items()}
+        set_fields(made, **{**fields, "_child": child, "_given": given, **own})
+        return made
+
+    def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
+        """Return the same distribution for variables that differ only in their names."""
+        return self._bound(child, given, _parents=tuple([v.name for v in given]))
+
+    def _in_order(self, name: str, given: tuple[Variable, ...]) -> tuple[Variable, ...]:
+        by_name = {v.name: v for v in given}
+        return tuple([by_name[parent] for parent in self._parents])
+
+    # --- what the estimator is asked ---
+
+    @property
+    def _kind(self) -> str:
+        return type(self._estimator).__name__
+
+    def _ask(self, method: str, columns_: Sequence[Array], **options: Any) -> Any:
+        """Call the estimator once, for these columns of the parents; its errors name the node."""
+        node = self.child.name
+        if not self.is_fitted:
+            raise IncompleteModel(
+                f"{node!r}: its {self._kind} is not fitted yet. Fit it before it is added, or call "
+                f"`fit` of the network with a frame that has {listed([*self._parents, node])}."
+            )
+        assert self._inputs is not None
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            try:
+                return getattr(self._estimator, method)(self._inputs.matrix(columns_), **options)
+            except PGMError as error:
+                raise type(error)(f"{node!r}, its {self._kind}: {error}") from error
+            except Exception as error:
+                raise InvalidTable(
+                    f"{node!r}: its {self._kind} raises {type(error).__name__} in `{method}` for the columns "
+                    f"{listed(self._parents)}: {error}"
+                ) from error
+
+    def _probe(self) -> None:
+        """Ask about one row, another, and the first again: the answers are to be the same."""
+        if not self.is_fitted:
+            return
+        rows = [np.array([[0.0, float(v.card - 1)] for v in self._given])]
+        first = rows[0][:, :1]
+        try:
+            before = self._answer(list(first))
+            self._answer(list(rows[0][:, 1:]))
+            after = self._answer(list(first))
+        except PGMError:  # these rows need not make sense; what fails in earnest is said then
+            return
+        if not np.array_equal(before, after):
+            raise InvalidTable(
+                f"{self.child.name!r}: its {self._kind} changes when it predicts: it answers the same row "
+                f"with {shown(before.ravel().tolist())}, then with {shown(after.ravel().tolist())}. A "
+                "distribution is a function of its parents; fix its random_state, or use an estimator "
+                "that does not learn "
+                "from what it is asked."
+            )
+
+    @abstractmethod
+    def _answer(self, columns_: Sequence[Array]) -> Array:
+        """What the estimator says of these rows, checked."""
+
+    def _split(self, codes: Codes, numbers: Array) -> list[Array]:
+        """Columns of the parents, from those with states and those that are numbers."""
+        states, reals = iter(codes.T), iter(numbers.T)
+        return [next(reals) if v.continuous else next(states) for v in self._given]
+
+    def _sorted_scope(self, scope: Sequence[int]) -> tuple[Array, int]:
+        """Positions of the parents with states, of those that are numbers, and of the child."""
+        states = [i for i, v in zip(scope, self._given, strict=False) if not v.continuous]
+        reals = [i for i, v in zip(scope, self._given, strict=False) if v.continuous]
+        return np.array([*states, *reals, scope[-1]], dtype=np.int64), len(states)
+
+    # --- rows ---
+
+    def _row(self, row: Any) -> Array:
+        codes = codes_of_row(self.given, row).astype(np.float64)
+        for i, v in enumerate(self.given):
+            if v.continuous:
+                codes[i] = as_float(row[v.name])
+        return codes[np.newaxis]
+
+    def _frame(self, frame: Any) -> Array:
+        return self._columns(frame, self.given)
+
+    def _columns(self, frame: Any, wanted: Sequence[Variable]) -> Array:
+        states = columns(frame, {v.name: v for v in wanted if not v.continuous}, remedy=_REMEDY).codes
+        values = real_columns(frame, {v.name: v for v in wanted if v.continuous}, remedy=_REMEDY).values
+        found = {name: np.where(codes < 0, np.nan, codes) for name, codes in states.items()} | values
+        for v in wanted:
+            if v.name not in found or np.isnan(found[v.name]).any():
+                raise InvalidFrame(f"{self.child.name!r}: every row needs a value of {v.name!r}.")
+        return np.column_stack([found[v.name] for v in wanted])
+
+    # --- learning ---
+
+    def statistics(self, data: Any, weights: Any = None) -> Configurations:
+        """Return the rows themselves: nobody knows what an estimator needs of them.
+
+        Args:
+            data: a data frame or a dict of columns, with the child and all parents in each row.
+            weights: one for each row.
+
+        Raises:
+            InvalidFrame: a column is missing, or has gaps.
+            InvalidArgument: weights are negative or of the wrong length.
+
+        >>> import pgm
+        >>> from sklearn.tree import DecisionTreeRegressor
+        >>> net = pgm.BayesianNetwork()
+        >>> net.add("x", pgm.Gaussian(0.0, sd=1.0))
+        >>> net.add("y", pgm.EstimatorCPD(DecisionTreeRegressor(), parents=["x"]))
+        >>> net.cpd("y").statistics({"x": [0.0, 1.0], "y": [1.0, 2.0]}).rows.tolist()
+        [[0.0, 1.0], [1.0, 2.0]]
+        """
+        if isinstance(data, Configurations):
+            return data
+        rows = self._columns(data, (*self.given, self.child))
+        shares = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+        if shares.shape != (len(rows),) or not ((shares >= 0.0) & np.isfinite(shares)).all():
+            raise InvalidArgument(
+                f"{self.child.name!r}: one weight for each of the {len(rows):,} rows is expected, from 0 on."
+            )
+        return Configurations.of(rows, shares, None)
+
+    def gathered(self, codes: Codes, numbers: Array, weights: Array) -> Configurations:
+        """Return the rows themselves.
+
+        >>> import pgm
+        >>> from sklearn.tree import DecisionTreeRegressor
+        >>> net = pgm.BayesianNetwork()
+        >>> net.add("x", pgm.Gaussian(0.0, sd=1.0))
+        >>> net.add("y", pgm.EstimatorCPD(DecisionTreeRegressor(), parents=["x"]))
+        >>> net.cpd("y").gathered(np.zeros((1, 0), int), np.array([[0.5, 2.0]]), np.ones(1)).rows.tolist()
+        [[0.5, 2.0]]
+        """
+        states, reals = iter(codes.T), iter(numbers.T)
+        columns_ = [next(reals) if v.continuous else next(states) for v in (*self.given, self.child)]
+        return Configurations.of(np.column_stack(columns_).astype(np.float64), weights, None)
+
+    def _learned(self, known: Array, wanted: Any, weights: Array) -> Any:
+        """A clone of the estimator, fitted to rows of the parents."""
+        from sklearn.base import clone
+
+        node, estimator = self.child.name, clone(self._estimator)
+        inputs = Inputs.of(node, estimator, self._given, self._asked["coding"])
+        options = {}
+        if not (weights == 1.0).all():
+            key = weights_key(estimator)
+            if key is None:
+                raise InvalidArgument(
+                    f"{node!r}: rows count differently here, by weights= or by what EM expects of missing "
+                    f"cells, and `fit` of {self._kind} takes no sample_weight. Use an estimator that does, "
+                    f"leave rows with gaps out, or keep it, fixed=[{node!r}]."
+                )
+            options[key] = weights
+        try:
+            return estimator.fit(inputs.matrix(list(known.T)), wanted, **options)
+        except PGMError as error:
+            raise type(error)(f"{node!r}, its {self._kind}: {error}") from error
+        except Exception as error:
+            raise InvalidFrame(
+                f"{node!r}: its {self._kind} raises {type(error).__name__} in `fit` for the columns "
+                f"{listed(self._parents)}: {error}"
+            ) from error
+
+    @property
+    def n_parameters(self) -> int:
+        """Zero: nobody knows how many an estimator has."""
+        return 0
+
+    # --- as a value ---
+
+    def to_parts(self, state: Callable[[Any, str], Any] = as_it_is) -> NoReturn:
+        """Refuse: an estimator has no form in a file."""
+        raise InvalidTable(
+            f"{self.child.name!r} is given by a {self._kind}, which no file of this library holds; "
+            "a pickle of the network does."
+        )
+
+    @classmethod
+    def from_parts(cls, child: Variable, given: tuple[Variable, ...], part: Part) -> NoReturn:
+        """Refuse: an estimator has no form in a file."""
+        part.fail("an estimator is in no file")
+
+    def to_dict(self) -> dict[Any, Any]:
+        """Return {"estimator": what it prints, "inputs": {parent: how it goes in}}."""
+        inputs = dict(self._inputs.lines(self.given)) if self._inputs is not None else {}
+        return {"estimator": in_a_line(self._estimator), "inputs": inputs}
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether the estimators are equal and, where both belong to networks, the variables."""
+        if not isinstance(other, EstimatorCPD):
+            return NotImplemented
+        if type(self) is not type(other) or self._parents != other._parents or self._child != other._child:
+            return False
+        return self._given == other._given and same(self._values_of(), other._values_of())
+
+    def _values_of(self) -> Any:
+        return self._estimator
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        if self._child is None:
+            return f"EstimatorCPD({in_a_line(self._estimator)}, parents={list(self._parents)})"
+        return super().__repr__()
+
+    def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
+        rows: list[tuple[str, str]] = [("estimator", in_a_line(self._estimator)), *self._own_lines()]
+        if not self.is_fitted:
+            rows.append(("fitted", "not yet"))
+        if self._inputs is not None:
+            rows += [(f"input {name}", said) for name, said in self._inputs.lines(self._given)]
+        return ["", "value"], rows, len(rows)
+
+    @abstractmethod
+    def _own_lines(self) -> list[tuple[str, str]]:
+        """What is printed of the kind."""

@@ -1,0 +1,231 @@
+"""Rows of codes and numbers as the columns that an estimator of scikit-learn was fitted on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pgm.errors import InvalidArgument, InvalidTable, listed, nearest, shown
+from pgm.variables import Variable
+
+from .table_input import Array
+
+CODINGS = ("states", "values", "codes", "one-hot")
+_SAID = {
+    "number": "the number",
+    "states": "the state",
+    "values": "the state, as a number",
+    "codes": "the position of the state",
+    "one-hot": "a column for each state, 1 in that of the state",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """How each parent becomes columns, in the order of the parents."""
+
+    ways: tuple[str, ...]
+    names: tuple[str, ...] | None  # of the columns, where the estimator was fitted on a data frame
+    widths: tuple[int, ...]
+    looked_up: tuple[Any, ...]  # for each parent an array with a row for each state; None of a number
+
+    @classmethod
+    def of(
+        cls, node: str, estimator: Any, given: Sequence[Variable], coding: str | Mapping[str, str] | None
+    ) -> Inputs:
+        """The coding that an estimator was fitted on, or the one that is asked for.
+
+        Raises:
+            InvalidTable: it was fitted on other columns, or on another number of them.
+            InvalidArgument: there is no such coding.
+        """
+        asked = _asked(node, given, coding)
+        names = getattr(estimator, "feature_names_in_", None)
+        plain = _plain(estimator, given)
+        if names is not None:
+            return cls._named(node, estimator, given, asked, plain, [str(name) for name in names])
+        ways = [asked.get(v.name, way) for v, way in zip(given, plain, strict=True)]
+        width = getattr(estimator, "n_features_in_", None)
+        if width is None:  # not fitted, or it takes anything
+            if not asked and not _encodes(estimator):
+                ways = ["one-hot" if way == "codes" else way for way in ways]
+            return cls._made(given, ways, None)
+        made = cls._made(given, ways, None)
+        if sum(made.widths) == width:
+            return made
+        hot = cls._made(
+            given, [w if v.continuous else "one-hot" for v, w in zip(given, ways, strict=True)], None
+        )
+        if not asked and sum(hot.widths) == width:
+            return hot
+        raise InvalidTable(
+            f"{node!r}: its {type(estimator).__name__} was fitted on {_columns(width)}, and "
+            f"parents={[v.name for v in given]} make {sum(made.widths)}, or {sum(hot.widths)} with a column "
+            "for each state. List the parents that it was fitted on, in that order; coding={name: "
+            f"{listed(CODINGS)}}} says how the states of a parent go in."
+        )
+
+    @classmethod
+    def _named(
+        cls,
+        node: str,
+        estimator: Any,
+        given: Sequence[Variable],
+        asked: Mapping[str, str],
+        plain: Sequence[str],
+        names: list[str],
+    ) -> Inputs:
+        """Those of an estimator that was fitted on a data frame: its columns are the parents, in order."""
+        ways, taken, at = [], [], 0
+        for v, way in zip(given, plain, strict=True):
+            hot = [] if v.continuous else [f"{v.name}_{state}" for state in v.states]
+            one_hot = asked.get(v.name) == "one-hot" or (
+                v.name not in asked and at < len(names) and names[at] != v.name and names[at] in hot
+            )
+            ways.append("one-hot" if one_hot else asked.get(v.name, way))
+            taken += hot if one_hot else [v.name]
+            at = len(taken)
+        if taken == names:
+            return cls._made(given, ways, tuple(names))
+        kind = type(estimator).__name__
+        if sorted(taken) == sorted(names):
+            raise InvalidTable(
+                f"{node!r}: its {kind} was fitted on the columns {listed(names)}, in this order, not in "
+                "that of "
+                f"parents={[v.name for v in given]}. List the parents in the order of its columns."
+            )
+        missing = [name for name in names if name not in taken]
+        extra = [name for name in taken if name not in names]
+        what = f"no parent is {listed(missing)}" if missing else f"{listed(extra)} is none of them"
+        hint = nearest(missing[0], extra) if missing and extra else ""
+        raise InvalidTable(
+            f"{node!r}: its {kind} was fitted on the columns {listed(names)}, and {what}.{hint} Its "
+            "parents are "
+            f"its columns, by name and in their order; here they are {[v.name for v in given]}."
+        )
+
+    @classmethod
+    def _made(cls, given: Sequence[Variable], ways: Sequence[str], names: tuple[str, ...] | None) -> Inputs:
+        looked_up: list[Any] = []
+        for v, way in zip(given, ways, strict=True):
+            if v.continuous:
+                looked_up.append(None)
+            elif way == "one-hot":
+                looked_up.append(np.eye(v.card))
+            elif way == "codes":
+                looked_up.append(np.arange(v.card, dtype=np.float64)[:, None])
+            elif way == "values":
+                looked_up.append(np.array([[float(state)] for state in v.states]))
+            else:
+                looked_up.append(v.domain.array)
+        widths = [v.card if way == "one-hot" else 1 for v, way in zip(given, ways, strict=True)]
+        return cls(tuple(ways), names, tuple(widths), tuple(looked_up))
+
+    def matrix(self, columns: Sequence[Array]) -> Any:
+        """Rows as the estimator takes them.
+
+        Args:
+            columns: for each parent the codes of its states, or its numbers.
+        """
+        n = len(columns[0]) if columns else 0
+        if "states" in self.ways:
+            return self._of_states(columns)
+        made = np.empty((n, sum(self.widths)))
+        at = 0
+        for column, width, table in zip(columns, self.widths, self.looked_up, strict=True):
+            made[:, at : at + width] = column[:, None] if table is None else table[column.astype(np.int64)]
+            at += width
+        if self.names is None:
+            return made
+        frames = _pandas()
+        return made if frames is None else frames.DataFrame(made, columns=list(self.names), copy=False)
+
+    def _of_states(self, columns: Sequence[Array]) -> Any:
+        names, found = iter(self.names or range(sum(self.widths))), {}
+        for column, width, table in zip(columns, self.widths, self.looked_up, strict=True):
+            values = column if table is None else table[column.astype(np.int64)]
+            for i in range(width):
+                found[next(names)] = values if values.ndim == 1 else values[:, i]
+        frames = _pandas()
+        if frames is not None and (self.names is not None):
+            return frames.DataFrame(found, copy=False)
+        made = np.empty((len(next(iter(found.values()))), len(found)), object)
+        for i, values in enumerate(found.values()):
+            made[:, i] = values
+        return made
+
+    def lines(self, given: Sequence[Variable]) -> list[tuple[str, str]]:
+        """Each parent, and how it goes in."""
+        return [(v.name, _SAID[way]) for v, way in zip(given, self.ways, strict=True)]
+
+
+def _asked(node: str, given: Sequence[Variable], coding: str | Mapping[str, str] | None) -> dict[str, str]:
+    """The coding that is asked for, of parents with states."""
+    if coding is None:
+        return {}
+    states = [v.name for v in given if not v.continuous]
+    found = dict.fromkeys(states, coding) if isinstance(coding, str) else coding
+    if not isinstance(found, Mapping):
+        raise InvalidArgument(
+            f"{node!r}: coding= is one of {listed(CODINGS)}, or {{parent: one}}, not {shown(coding)}."
+        )
+    for name, way in found.items():
+        if name not in states:
+            raise InvalidArgument(
+                f"{node!r}: coding= is about parents with states, {listed(states)}, not {shown(name)}."
+            )
+        if way not in CODINGS:
+            raise InvalidArgument(
+                f"{node!r}: coding= is one of {listed(CODINGS)}, not {shown(way)}.{nearest(way, CODINGS)}"
+            )
+        v = next(v for v in given if v.name == name)
+        if way == "values" and not _numeric(v):
+            raise InvalidArgument(f"{node!r}: the states of {name!r} are no numbers: {listed(v.states)}.")
+    return dict(found)
+
+
+def _plain(estimator: Any, given: Sequence[Variable]) -> list[str]:
+    """How parents go in where nothing else is said."""
+    encodes = _encodes(estimator)
+    return [
+        "number" if v.continuous else "states" if encodes else "values" if _numeric(v) else "codes"
+        for v in given
+    ]
+
+
+def _numeric(v: Variable) -> bool:
+    return all(isinstance(state, bool | int | float) for state in v.states)
+
+
+def _encodes(estimator: Any) -> bool:
+    """Whether an estimator takes states as they are: a pipeline has its own encoder."""
+    from sklearn.compose import ColumnTransformer
+    from sklearn.pipeline import Pipeline
+
+    seen: set[int] = set()
+    queue = [estimator]
+    while queue:
+        one = queue.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, Pipeline | ColumnTransformer) or getattr(one, "takes_states", False):
+            return True
+        queue += [getattr(one, name, None) for name in ("best_estimator_", "estimator", "estimator_")]
+    return False
+
+
+def _columns(count: int) -> str:
+    return f"{count} column" if count == 1 else f"{count} columns"
+
+
+def _pandas() -> Any:
+    """The library of data frames in which estimators know columns by name, if it is there."""
+    try:
+        import pandas
+    except ImportError:
+        return None
+    return pandas

@@ -1,0 +1,109 @@
+"""States given by a function of rows, such as a classifier: a factor only where its numbers are known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgm.config import current
+from pgm.errors import TooLarge
+
+from .dense import Dense
+
+Rows = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RowTable:
+    """P(child | parents) for each row of codes of the discrete and values of the continuous parents.
+
+    `rows(codes, numbers)` takes arrays (n, discrete parents) of int64 and (n, continuous parents) and returns
+    the probabilities (n, states), a row each. It is called once for many rows.
+    """
+
+    scope: np.ndarray  # positions: discrete parents, continuous parents, the child
+    n_discrete: int
+    cards: tuple[int, ...]  # of the discrete parents
+    card: int  # of the child
+    rows: Rows
+
+    heads = 1
+    linear = False
+
+    @property
+    def child(self) -> int:
+        """The position of the child."""
+        return int(self.scope[-1])
+
+    @property
+    def discrete(self) -> np.ndarray:
+        """The positions of the discrete parents."""
+        return self.scope[: self.n_discrete]
+
+    @property
+    def continuous(self) -> np.ndarray:
+        """The positions of the continuous parents."""
+        return self.scope[self.n_discrete : -1]
+
+    @property
+    def matters(self) -> np.ndarray:
+        """Which of the continuous parents make a difference: nobody knows, so all."""
+        return np.ones(self.scope.size - 1 - self.n_discrete, bool)
+
+    def uniform(self) -> Dense:
+        """A table over the states alone, which stands where the distribution sums to one."""
+        return Dense(np.array([[self.child]], np.int64), np.full(self.card, 1.0 / self.card), 1)
+
+    def configurations(self, codes: Mapping[int, int]) -> np.ndarray:
+        """Every configuration of the discrete parents that agrees with codes known by position, in order.
+
+        Raises TooLarge where a row for each of them would not fit the memory limit.
+        """
+        cards = [1 if v in codes else k for v, k in zip(self.discrete.tolist(), self.cards, strict=True)]
+        count = math.prod(cards)
+        check_rows(count, self.scope.size + self.card)
+        found = np.empty((count, self.n_discrete), np.int64)
+        for i, column in enumerate(np.unravel_index(np.arange(count), cards) if cards else ()):
+            v = int(self.scope[i])
+            found[:, i] = codes[v] if v in codes else column
+        return found
+
+    def table(self, values: np.ndarray, codes: Mapping[int, int]) -> Dense:
+        """P(child | discrete parents not known) at these values of the continuous parents.
+
+        Args:
+            values: of the continuous parents, in order.
+            codes: of the discrete parents that are known, by position.
+        """
+        rows = self.configurations(codes)
+        numbers = np.broadcast_to(values, (len(rows), values.size))
+        open_ = [i for i, v in enumerate(self.discrete.tolist()) if v not in codes]
+        found = self.rows(rows, numbers).reshape(*[self.cards[i] for i in open_], self.card)
+        scope = [*(int(self.scope[i]) for i in open_), self.child]
+        return Dense(np.array([scope], np.int64), found, 1)
+
+    def logs(self, codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        """Log P(child | row) for rows of codes (n, discrete) and of numbers (n, continuous): (n, states)."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.rows(codes, numbers)))
+
+    def drawn(self, codes: np.ndarray, numbers: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """A state for each row."""
+        sums = np.cumsum(self.rows(codes, numbers), axis=1)
+        uniform = rng.random(len(sums))[:, None] * sums[:, -1:]
+        return np.asarray((sums <= uniform).sum(axis=1).clip(max=self.card - 1))
+
+
+def check_rows(count: int, width: int) -> None:
+    """Refuse more rows at once than the memory limit holds, before anything is allocated."""
+    limit = current().memory_limit
+    if 8.0 * count * width > limit:
+        many = f"{count:,}" if count < 10**15 else f"10**{math.log10(count):.0f}"
+        raise TooLarge(
+            f"An estimator would be asked about {many} rows at once, one for each configuration of its "
+            f"inputs that is open: {8.0 * count * width / 1e9:.3g} GB, and {limit / 1e9:.3g} GB are allowed. "
+            "Observe more of its inputs."
+        )

@@ -1,0 +1,120 @@
+"""States with continuous parents in many rows at once: asked about in one call, for all rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pgm.factors import Dense, Linking
+from pgm.factors.row_table import check_rows
+from pgm.factors.score import table_of
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Link:
+    """The distribution of such a child in all rows of a frame; found when it is first asked for."""
+
+    score: Linking
+    codes: Mapping[int, np.ndarray]  # of discrete variables by position, -1 where not observed
+    values: Mapping[int, np.ndarray]  # of continuous ones by position, NaN where not observed
+    n_rows: int
+    _found: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+
+    def numbers_known(self) -> np.ndarray:
+        """In which rows all continuous parents that make a difference are observed."""
+        known = np.ones(self.n_rows, bool)
+        for p, matters in zip(self.score.continuous.tolist(), self.score.matters, strict=True):
+            if matters:
+                known &= ~np.isnan(self.values[p]) if p in self.values else False
+        return known
+
+    def all_known(self) -> bool:
+        """Whether every row has all parents."""
+        return bool(self.numbers_known().all()) and all(
+            v in self.codes and bool((self.codes[v] >= 0).all()) for v in self.score.discrete.tolist()
+        )
+
+    def shares(self) -> np.ndarray:
+        """P(child | row), where every row has all parents: (rows, states)."""
+        _, codes, numbers = self._laid_out()
+        return self.score.rows(codes, numbers)
+
+    def logs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where the configurations of the open discrete parents of each row begin, and log P(child | those).
+
+        A row whose continuous parents are not all observed begins at -1.
+        """
+        if "logs" not in self._found:
+            start, codes, numbers = self._laid_out()
+            self._found["logs"] = start, self.score.logs(codes, numbers)
+        return self._found["logs"]
+
+    def _laid_out(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows to ask about: each row of the frame once for each configuration of its open parents."""
+        score = self.score
+        there = np.flatnonzero(self.numbers_known())
+        nothing = np.full(self.n_rows, -1, np.int32)
+        columns = [self.codes.get(v, nothing) for v in score.discrete.tolist()]
+        counts = np.ones(there.size, np.int64)
+        for column, card in zip(columns, score.cards, strict=True):
+            counts[column[there] < 0] *= card
+        start = np.full(self.n_rows, -1, np.int64)
+        ends = np.cumsum(counts)
+        start[there] = ends - counts
+        total = int(ends[-1]) if there.size else 0
+        check_rows(total, score.scope.size + score.card)
+        plain = total == self.n_rows
+        of = there if total == there.size else np.repeat(there, counts)
+        codes = np.empty((total, len(columns)), np.int64, order="F")
+        left = np.arange(total) - start[of] if total > there.size else np.zeros(total, np.int64)
+        for i in range(len(columns) - 1, -1, -1):  # the last parent changes fastest
+            column, card = columns[i][of], score.cards[i]
+            open_ = column < 0
+            codes[:, i] = np.where(open_, left % card, column)
+            left = np.where(open_, left // card, left)
+        numbers = np.empty((total, score.continuous.size), order="F")
+        for i, p in enumerate(score.continuous.tolist()):
+            numbers[:, i] = 0.0 if p not in self.values else self.values[p] if plain else self.values[p][of]
+        if not score.matters.all():  # what makes no difference may be missing
+            numbers[np.isnan(numbers)] = 0.0
+        return start, codes, numbers
+
+    def open_at(self, row: int) -> list[int]:
+        """The discrete parents that a row does not have."""
+        return [v for v in self.score.discrete.tolist() if v not in self.codes or self.codes[v][row] < 0]
+
+    def table(self, row: int) -> Dense | None:
+        """P(child | open discrete parents) of one row; None if one of its numbers is hidden."""
+        start, logs = self.logs()
+        if start[row] < 0:
+            return None
+        score, open_ = self.score, self.open_at(row)
+        cards = [k for v, k in zip(score.discrete.tolist(), score.cards, strict=True) if v in open_]
+        here = logs[start[row] : start[row] + math.prod(cards)].reshape(*cards, score.card)
+        return table_of([*open_, score.child], here)
+
+    def likelihood(
+        self, rows: np.ndarray, axes: Sequence[int], digits: Sequence[np.ndarray], n: int
+    ) -> np.ndarray:
+        """Log P(child | parents) + log(states), for configurations of the axes and rows that observe alike.
+
+        The table in its place has 1 / states everywhere.
+
+        Args:
+            rows: of the frame.
+            axes: discrete variables, the open ones of this family among them.
+            digits: of each axis its state in each of the n configurations.
+            n: how many configurations there are.
+        """
+        start, logs = self.logs()
+        score, open_ = self.score, set(self.open_at(int(rows[0])))
+        of = dict(zip(axes, digits, strict=True))
+        at = np.zeros(n, np.int64)
+        for v, card in zip(score.discrete.tolist(), score.cards, strict=True):
+            if v in open_:
+                at = at * card + of[v]
+        code = of[score.child][:, None] if score.child in of else self.codes[score.child][rows][None]
+        return np.asarray(logs[start[rows][None] + at[:, None], code] + math.log(score.card))

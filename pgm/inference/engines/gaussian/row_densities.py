@@ -1,0 +1,118 @@
+"""The normal part of rows that observe the same variables: log densities, and means of what is hidden."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgm.inference.program.continuous import Gaussians
+
+_LOG_2PI = math.log(2.0 * math.pi)
+_LEAST_PIVOT = 1e-6  # of a variance, left when what is before it is known: below, digits have been lost
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Normals:
+    """The normal part under each of K configurations of the open discrete variables that select densities."""
+
+    axes: list[int]
+    rows: dict[int, np.ndarray]  # of each continuous variable that matters, which row of its density: (K,)
+    order: list[int]  # these variables, parents first
+
+
+class Conditional:
+    """Log densities of observed and means of hidden variables, for K configurations and all rows."""
+
+    left: np.ndarray  # (K, hidden, hidden) the covariance of what is hidden, given what was observed
+
+    def of(self, values: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+        """For values (seen, rows): logarithms (K, rows), and for each hidden target means (K, rows)."""
+        raise NotImplementedError
+
+
+class _Chained(Conditional):
+    """All relevant variables are observed: a product of densities, each given its parents."""
+
+    def __init__(self, g: Gaussians, normals: Normals, seen: list[int]) -> None:
+        d = g.arrays
+        self.size = len(next(iter(normals.rows.values())))
+        self.left = np.zeros((self.size, 0, 0))
+        self.terms = []
+        for x in normals.order:
+            rows, which = np.unique(normals.rows[x], return_inverse=True)
+            parents = [seen.index(p) for p in d.parents[d.parent_at[x] : d.parent_at[x + 1]].tolist()]
+            self.terms.append((seen.index(x), parents, _weights(g, x, rows), d.bias[rows], d.sd[rows], which))
+
+    def of(self, values: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+        logs = np.zeros((self.size, values.shape[1]))
+        for at, parents, weights, bias, sd, which in self.terms:
+            off = values[at] - bias[:, None]
+            if parents:
+                off -= weights @ values[parents]
+            off /= sd[:, None]
+            off *= off
+            off *= -0.5
+            off -= (np.log(sd) + 0.5 * _LOG_2PI)[:, None]
+            logs += off if which.size == off.shape[0] and (np.diff(which) == 1).all() else off[which]
+        return logs, []
+
+
+class _Joint(Conditional):
+    """Some relevant variable is hidden: the joint density of the observed ones, by its covariance."""
+
+    def __init__(
+        self, mean: np.ndarray, factor: np.ndarray, gain: np.ndarray, centre: np.ndarray, left: np.ndarray
+    ) -> None:
+        self.mean, self.centre, self.gain, self.left = mean, centre, gain, left
+        self.inverse = np.linalg.inv(factor) if factor.shape[1] else factor
+        pivots = np.diagonal(factor, axis1=1, axis2=2)
+        self.constant = -np.log(pivots).sum(axis=1) - 0.5 * factor.shape[1] * _LOG_2PI
+
+    def of(self, values: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+        z = self.inverse @ (values[None] - self.mean[:, :, None])
+        logs = self.constant[:, None] - 0.5 * np.einsum("ksn,ksn->kn", z, z)
+        means = self.centre[:, :, None] + self.gain @ z
+        return logs, [means[:, i] for i in range(means.shape[1])]
+
+
+def _weights(g: Gaussians, x: int, rows: np.ndarray) -> np.ndarray:
+    """The weights of the parents in these rows of a density: (rows, parents)."""
+    d = g.arrays
+    k = int(d.parent_at[x + 1] - d.parent_at[x])
+    every = d.weights[d.weight_at[x] : d.weight_at[x + 1]].reshape(-1, k) if k else np.zeros((1, 0))
+    return np.asarray(every[rows - d.row_at[x]] if k else np.zeros((rows.size, 0)))
+
+
+def conditional_of(g: Gaussians, normals: Normals, seen: list[int], hidden: list[int]) -> Conditional | None:
+    """The continuous part of a pattern; None where exact values or near-equations would cost digits."""
+    d = g.arrays
+    if seen and len(seen) == len(normals.order) and not hidden:
+        if any((d.sd[rows] == 0.0).any() for rows in normals.rows.values()):
+            return None
+        return _Chained(g, normals, seen)
+    place = {x: i for i, x in enumerate(normals.order)}
+    m = len(place)
+    n = len(next(iter(normals.rows.values()))) if m else 1
+    mean, maps = np.zeros((n, m)), np.zeros((n, m, m))  # of the variables, and their maps from the noise
+    for x, i in place.items():
+        rows = normals.rows[x]
+        parents = [place[p] for p in d.parents[d.parent_at[x] : d.parent_at[x + 1]].tolist()]
+        weights = _weights(g, x, rows)
+        mean[:, i] = d.bias[rows] + (weights * mean[:, parents]).sum(axis=1)
+        maps[:, i] = np.einsum("kp,kpm->km", weights, maps[:, parents])
+        maps[:, i, i] += d.sd[rows]
+    s, t = [place[x] for x in seen], [place[x] for x in hidden]
+    cov = maps[:, s] @ maps[:, s].transpose(0, 2, 1)
+    try:
+        factor = np.linalg.cholesky(cov) if s else cov
+    except np.linalg.LinAlgError:
+        return None
+    pivots = np.diagonal(factor, axis1=1, axis2=2) ** 2
+    if not (pivots >= _LEAST_PIVOT * np.diagonal(cov, axis1=1, axis2=2)).all() or not np.isfinite(cov).all():
+        return None
+    cross = maps[:, t] @ maps[:, s].transpose(0, 2, 1)
+    gain = np.linalg.solve(factor, cross.transpose(0, 2, 1)).transpose(0, 2, 1) if s else cross
+    left = maps[:, t] @ maps[:, t].transpose(0, 2, 1) - gain @ gain.transpose(0, 2, 1)
+    return _Joint(mean[:, s], factor, gain, mean[:, t], left)

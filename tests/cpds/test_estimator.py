@@ -1,0 +1,237 @@
+"""Any classifier as a local distribution: its own probabilities, and sums over what is hidden."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import BernoulliNB
+from sklearn.neighbors import KNeighborsClassifier
+
+import pgm
+
+RNG = np.random.default_rng(7)
+CALLS = []
+
+
+class Counting(ClassifierMixin, BaseEstimator):
+    """A classifier that remembers with how many rows it was called."""
+
+    def __init__(self, inner=None):
+        self.inner = inner
+
+    def fit(self, x, y, sample_weight=None):
+        self.inner_ = self.inner.fit(x, y)
+        self.classes_, self.n_features_in_ = self.inner_.classes_, self.inner_.n_features_in_
+        return self
+
+    def predict_proba(self, x):
+        CALLS.append(len(x))
+        return self.inner_.predict_proba(x)
+
+    def predict(self, x):
+        return self.classes_[self.predict_proba(x).argmax(axis=1)]
+
+
+def mixed(kind=LogisticRegression, **options):
+    """A classifier of a number, two sorts and a count, and the rows that it was fitted on."""
+    x = np.column_stack([RNG.normal(size=400), RNG.integers(0, 2, 400), RNG.integers(0, 3, 400)])
+    y = np.array(["no", "yes", "perhaps"])[
+        (x @ [1.0, 1.5, -0.7] + RNG.normal(size=400)).round().astype(int) % 3
+    ]
+    return kind(**options).fit(x, y), x
+
+
+def network(classifier):
+    net = pgm.BayesianNetwork()
+    net.add("cause", {"a": 0.3, "b": 0.7})
+    net.add("x", {"a": pgm.Gaussian(0.5, sd=1.0), "b": pgm.Gaussian(-0.5, sd=2.0)}, parents=["cause"])
+    net.add("s", {"a": 0.8, "b": 0.3}, parents=["cause"])
+    net.add("k", {False: [0.2, 0.3, 0.5], True: [0.6, 0.3, 0.1]}, parents=["s"], states=[0, 1, 2])
+    net.add("c", pgm.EstimatorCPD(classifier, parents=["x", "s", "k"]))
+    net.add("below", {"no": 0.1, "yes": 0.9, "perhaps": 0.4}, parents=["c"])
+    return net
+
+
+def by_enumeration(classifier, given):
+    """P(c, given), one number for each class, by summing over everything that has states."""
+    normal = lambda x, m, s: np.exp(-0.5 * ((x - m) / s) ** 2) / (s * np.sqrt(2.0 * np.pi))  # noqa: E731
+    total = np.zeros(3)
+    for cause, s, k in itertools.product("ab", (False, True), (0, 1, 2)):
+        if given.get("s", s) != s or given.get("k", k) != k or given.get("cause", cause) != cause:
+            continue
+        p = 0.3 if cause == "a" else 0.7
+        p *= normal(given["x"], *((0.5, 1.0) if cause == "a" else (-0.5, 2.0)))
+        p_s = 0.8 if cause == "a" else 0.3
+        p *= p_s if s else 1.0 - p_s
+        p *= ([0.6, 0.3, 0.1] if s else [0.2, 0.3, 0.5])[k]
+        row = classifier.predict_proba([[given["x"], s, k]])[0]
+        if "below" in given:
+            low = np.array([{"no": 0.1, "yes": 0.9, "perhaps": 0.4}[one] for one in classifier.classes_])
+            row = row * (low if given["below"] else 1.0 - low)
+        total += p * row
+    return total
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (LogisticRegression, {}),
+        (RandomForestClassifier, {"n_estimators": 5, "random_state": 0}),
+        (KNeighborsClassifier, {"n_neighbors": 3}),
+    ],
+)
+def test_what_is_hidden_is_summed_out(kind, options):
+    classifier, _ = mixed(kind, **options)
+    net = network(classifier)
+    states = [str(one) for one in classifier.classes_]
+    assert list(net.variables["c"].states) == states
+    free = [
+        {},
+        {"s": True},
+        {"k": 2},
+        {"s": False, "k": 0},
+        {"cause": "a"},
+        {"below": True},
+        {"below": False, "k": 1},
+    ]
+    rows = [{"x": x, **more} for x in (-1.3, 0.2, 2.0) for more in free]
+    for given in rows:
+        joint = by_enumeration(classifier, given)
+        np.testing.assert_allclose(net.query("c", given).values, joint / joint.sum(), atol=1e-12)
+        np.testing.assert_allclose(net.probability(given), joint.sum(), rtol=1e-12)
+    frame = {name: [row.get(name) for row in rows] for name in ("x", "s", "k", "cause", "below")}
+    joints = np.array([by_enumeration(classifier, row) for row in rows])
+    np.testing.assert_allclose(
+        net.predict_proba(frame, "c"), joints / joints.sum(axis=1, keepdims=True), atol=1e-12
+    )
+    np.testing.assert_allclose(net.log_likelihood(frame), np.log(joints.sum(axis=1)), rtol=1e-12)
+
+
+def test_all_inputs_known_gives_the_classifiers_own_answer_in_one_call():
+    inner, x = mixed(RandomForestClassifier, n_estimators=5, random_state=0)
+    counting = Counting(inner).fit(x, np.array(["no", "yes", "perhaps"])[RNG.integers(0, 3, len(x))])
+    net = network(counting)
+    frame = {"x": x[:, 0], "s": x[:, 1] == 1, "k": x[:, 2].astype(int)}
+    for more in ({}, {"below": RNG.random(len(x)) < 0.5}):
+        CALLS.clear()
+        found = np.asarray(net.predict_proba(frame | more, "c"))
+        assert CALLS == [len(x)]
+        own = counting.inner_.predict_proba(x)
+        if more:
+            low = np.array([{"no": 0.1, "yes": 0.9, "perhaps": 0.4}[one] for one in counting.classes_])
+            own = own * np.where(more["below"][:, None], low, 1.0 - low)
+            own /= own.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(found, own, atol=1e-12)
+
+
+def test_gaps_in_some_rows_are_still_one_call():
+    inner, x = mixed(RandomForestClassifier, n_estimators=5, random_state=0)
+    counting = Counting(inner).fit(x, np.array(["no", "yes", "perhaps"])[RNG.integers(0, 3, len(x))])
+    net = network(counting)
+    rows = [
+        {"x": float(x[i, 0])}
+        | ({"s": bool(x[i, 1])} if i % 2 else {})
+        | ({"k": int(x[i, 2])} if i % 3 else {})
+        for i in range(60)
+    ]
+    CALLS.clear()
+    found = np.asarray(net.predict_proba({n: [r.get(n) for r in rows] for n in ("x", "s", "k")}, "c"))
+    assert len(CALLS) == 1
+    joints = np.array([by_enumeration(counting.inner_, row) for row in rows])
+    np.testing.assert_allclose(found, joints / joints.sum(axis=1, keepdims=True), atol=1e-12)
+
+
+def test_a_logistic_regression_is_a_logistic_also_under_quadrature():
+    x = RNG.normal(size=(300, 2))
+    model = LogisticRegression().fit(x, x @ [1.0, 0.5] + RNG.normal(size=300) > 0)
+    nets = []
+    for cpd in (
+        pgm.EstimatorCPD(model, parents=["u", "v"]),
+        pgm.Logistic(dict(zip("uv", model.coef_[0].tolist(), strict=True)), bias=float(model.intercept_[0])),
+    ):
+        net = pgm.BayesianNetwork()
+        net.add("u", pgm.Gaussian(0.3, sd=1.2))
+        net.add("v", pgm.LinearGaussian({"u": 0.7}, bias=0.1, sd=0.8))
+        net.add("c", cpd)
+        net.add("d", {True: 0.2, False: 0.9}, parents=["c"])
+        nets.append(net)
+    mine, theirs = nets
+    for given in ({"u": 0.5, "v": -1.0}, {"u": 0.5, "v": -1.0, "d": True}):
+        np.testing.assert_allclose(mine.query("c", given).values, theirs.query("c", given).values, atol=1e-12)
+    for given in ({}, {"u": 0.5}, {"d": True}, {"u": -0.5, "d": False}, {"c": True}):
+        for target in {"c", "u", "d"} - set(given):
+            a, b = (net.query(target, given, engine="quadrature") for net in nets)
+            if target == "u":
+                np.testing.assert_allclose([a.mean, a.variance], [b.mean, b.variance], atol=1e-9)
+            else:
+                np.testing.assert_allclose(a.values, b.values, atol=1e-9)
+    for net in nets:
+        with pytest.raises(pgm.InvalidArgument, match="quadrature"):
+            net.query("c", {"u": 0.5})
+    with pytest.raises(pgm.InvalidArgument, match="linear"):
+        mine.query("c", {"u": 0.5}, engine="variational")
+
+
+def test_many_inputs_with_states_need_no_table_as_long_as_few_are_hidden():
+    names = [f"word{i}" for i in range(60)]
+    x = RNG.integers(0, 2, (200, 60))
+    model = BernoulliNB().fit(x, x[:, :5].sum(axis=1) > 2)
+    net = pgm.BayesianNetwork()
+    for i, name in enumerate(names):
+        net.add(name, 0.1 + 0.01 * i)
+    net.add("spam", pgm.EstimatorCPD(model, parents=names))
+    row = dict(zip(names, x[0].tolist(), strict=True))
+    np.testing.assert_allclose(net.query("spam", row).values, model.predict_proba(x[:1])[0], atol=1e-12)
+    del row["word3"], row["word7"]
+    total = np.zeros(2)
+    for a, b in itertools.product((0, 1), (0, 1)):
+        one = x[:1].copy()
+        one[0, [3, 7]] = a, b
+        total += (0.13 if a else 0.87) * (0.17 if b else 0.83) * model.predict_proba(one)[0]
+    np.testing.assert_allclose(net.query("spam", row).values, total, atol=1e-12)
+    frame = {name: [row.get(name)] * 2 for name in names}
+    np.testing.assert_allclose(np.asarray(net.predict_proba(frame, "spam"))[1], total, atol=1e-12)
+    with pytest.raises(pgm.TooLarge, match="Observe more of its inputs"):
+        net.query("spam")
+
+
+def test_few_inputs_with_states_are_a_table_for_every_engine():
+    model = BernoulliNB().fit([[0, 0], [0, 1], [1, 1]], ["u", "v", "v"])
+    net = pgm.BayesianNetwork()
+    net.add("a", 0.3)
+    net.add("b", 0.6)
+    net.add("c", pgm.EstimatorCPD(model, parents=["a", "b"]))
+    plain = pgm.BayesianNetwork()
+    plain.add("a", 0.3)
+    plain.add("b", 0.6)
+    plain.add(
+        "c",
+        model.predict_proba([[0, 0], [0, 1], [1, 0], [1, 1]]).reshape(2, 2, 2),
+        parents=["a", "b"],
+        states=["u", "v"],
+    )
+    for given in ({}, {"c": "u"}, {"a": True}):
+        for engine in ("auto", "elimination", "loopy"):
+            found = net.query("b", given, engine=engine).values
+            np.testing.assert_allclose(found, plain.query("b", given).values, atol=1e-12)
+    assert net.map().to_dict() == plain.map().to_dict()
+
+
+def test_a_network_keeps_its_own_copy_and_pickles():
+    classifier, x = mixed()
+    net = network(classifier)
+    given = {"x": 0.3, "s": True}
+    before = net.query("c", given).values
+    classifier.fit(x, np.array(["no", "yes", "perhaps"])[RNG.integers(0, 3, len(x))])
+    np.testing.assert_array_equal(net.query("c", given).values, before)
+    other = pickle.loads(pickle.dumps(net))
+    assert other == net
+    assert net.copy() == net
+    np.testing.assert_array_equal(other.query("c", given).values, before)
+    np.testing.assert_array_equal(
+        net.rename({"x": "length"}).query("c", {"length": 0.3, "s": True}).values, before
+    )
