@@ -4,9 +4,9 @@ from pgm.graphs import formulas, mixed
 from pgm.graphs.adjustment import AdjustmentSets, adjustment_sets
 from pgm.graphs.cliques import JunctionTree, junction_tree, maximal_cliques, triangulated
 from pgm.graphs.comparison import Comparison, compare
+from pgm.graphs.cpdag import CPDAG
 from pgm.graphs.dot import to_dot
 from pgm.graphs.elimination import ELIMINATIONS, elimination_order, width_bounds
-from pgm.graphs.equivalence import CPDAG
 from pgm.graphs.moral import moral_graph
 from pgm.graphs.separation import (
     Independencies,

@@ -12,7 +12,7 @@ import numpy as np
 from pgm.errors import TooLarge, listed
 from pgm.graphs import walks
 from pgm.graphs.adjustment import MOST, AdjustmentSets, Effect, check_ends, sets_of
-from pgm.graphs.equivalence import CPDAG
+from pgm.graphs.cpdag import CPDAG
 from pgm.graphs.naming import members
 from pgm.graphs.separators import Separation
 from pgm.graphs.walks import Arrows

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from pgm.calls import guarded
 from pgm.errors import InvalidArgument, InvalidStructure, listed, shown
-from pgm.graphs.equivalence import CPDAG
+from pgm.graphs.cpdag import CPDAG
+from pgm.graphs.members import intervention_bounds
 from pgm.printing import html_facts, joined, label, text_facts
+from pgm.runtime.clock import start_clock
 
 if TYPE_CHECKING:
     import networkx as nx
+    from matplotlib.axes import Axes
 else:
     from pgm.graphs import networkx_later as nx
 
@@ -24,7 +27,8 @@ class Comparison:
     `missing` are arcs of the reference between nodes that are not joined, `extra` arcs between nodes that
     the reference does not join, `reversed` arcs of the reference that point the other way, and `common` those
     that both have. `shd_cpdag` counts the differences of the CPDAGs, so nothing where no data could tell two
-    graphs apart (Tsamardinos, Brown & Aliferis 2006).
+    graphs apart (Tsamardinos, Brown & Aliferis 2006). `sid` counts effects that the structure gets wrong if
+    the reference is right.
 
     >>> compare(nx.DiGraph([("a", "b"), ("b", "c")]), nx.DiGraph([("b", "a"), ("b", "c"), ("c", "d")]))
     Traceback (most recent call last):
@@ -37,13 +41,15 @@ class Comparison:
     reversed      b -> a
     """
 
-    __slots__ = ("common", "extra", "missing", "reversed", "shd", "shd_cpdag")
+    __slots__ = ("_sid", "common", "extra", "missing", "reversed", "shd", "shd_cpdag", "structures")
     common: tuple[Pair, ...]
     missing: tuple[Pair, ...]
     extra: tuple[Pair, ...]
     reversed: tuple[Pair, ...]
     shd: int
     shd_cpdag: int
+    structures: tuple[CPDAG, CPDAG]
+    _sid: tuple[int, int] | None
 
     def __init__(
         self,
@@ -52,13 +58,16 @@ class Comparison:
         extra: Iterable[Pair],
         reversed: Iterable[Pair],
         shd_cpdag: int,
+        structures: tuple[CPDAG, CPDAG],
     ) -> None:
-        """Take the pairs, and the distance of the CPDAGs."""
+        """Take the pairs, the distance of the CPDAGs, and what was compared."""
         parts = tuple(map(tuple, (common, missing, extra, reversed)))
         for field, value in zip(("common", "missing", "extra", "reversed"), parts, strict=True):
             object.__setattr__(self, field, value)
         object.__setattr__(self, "shd", sum(map(len, parts[1:])))
         object.__setattr__(self, "shd_cpdag", shd_cpdag)
+        object.__setattr__(self, "structures", structures)
+        object.__setattr__(self, "_sid", None)
 
     def __setattr__(self, name: str, value: object) -> None:
         """Refuse: it is a value."""
@@ -66,13 +75,37 @@ class Comparison:
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the parts."""
-        return Comparison, (self.common, self.missing, self.extra, self.reversed, self.shd_cpdag)
+        parts = self.common, self.missing, self.extra, self.reversed, self.shd_cpdag
+        return Comparison, (*parts, self.structures)
 
     def __eq__(self, other: object) -> bool:
         """Equal when all parts are."""
         return self.to_dict() == other.to_dict() if isinstance(other, Comparison) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def sid(self) -> tuple[int, int]:
+        """The least and the most effects that it gets wrong (structural intervention distance).
+
+        That is the number of pairs (x, y) for which adjusting for the parents of x does not give P(y | do(x))
+        if the reference is right (Peters & Bühlmann 2015). For two directed graphs both are the same; where
+        edges may point either way they are the extremes over the graphs of the classes.
+
+        Raises:
+            TooLarge: too many graphs in a class.
+            InvalidStructure: a structure that no directed graph has.
+
+        >>> chain = nx.DiGraph([("a", "b"), ("b", "c")])
+        >>> compare(CPDAG.of(chain), chain).sid
+        (0, 6)
+        """
+        if self._sid is None:
+            mine, theirs = self.structures
+            ordered = CPDAG(theirs.nodes, mine.directed, mine.undirected)
+            object.__setattr__(self, "_sid", intervention_bounds(ordered, theirs, start_clock()))
+        assert self._sid is not None
+        return self._sid
 
     @property
     def precision(self) -> float:
@@ -105,6 +138,24 @@ class Comparison:
             for a, b in getattr(self, name)
         ]
         return pandas.DataFrame(rows, columns=["parent", "child", "arc"])
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw the arcs of both, those in which they differ by colour and style; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the content needs if left out.
+            title: what stands above; the distance if left out.
+        """
+        from pgm import plot
+
+        return plot.comparison(self, ax, figsize=figsize, title=title)
 
     def _lines(self) -> list[tuple[str, str]]:
         lines = [("distance", f"{self.shd:,} (SHD), {self.shd_cpdag:,} of the CPDAGs")]
@@ -159,7 +210,7 @@ def compare(a: Any, b: Any) -> Comparison:
         of_classes = len(missing) + len(extra) + len(turned)
     else:
         of_classes = sum(map(len, _differences(_class(one), _class(other))[1:]))
-    return Comparison(common, missing, extra, turned, of_classes)
+    return Comparison(common, missing, extra, turned, of_classes, (one, other))
 
 
 def _class(graph: CPDAG) -> CPDAG:

@@ -2,24 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
+from pgm.errors import TooLarge
 from pgm.graphs import walks
-from pgm.graphs.adjustment import Effect
-from pgm.graphs.equivalence import CPDAG, Sets, orient
-from pgm.graphs.walks import Arrows, with_parents
+from pgm.graphs.cpdag import CPDAG
+from pgm.graphs.equivalence import Sets, orient
+from pgm.graphs.walks import with_parents
+from pgm.graphs.walks.compiled import Graph
+from pgm.runtime.clock import Clock
+
+MOST_MEMBERS = 10_000  # graphs of a class, or of one part of it, that are gone through
 
 
-def members(graph: CPDAG) -> Iterator[list[set[int]]]:
+def members(graph: CPDAG) -> Iterator[Sets]:
     """The parents of each vertex in all graphs of a class, one graph after the other.
 
     An edge is directed one way, what follows is compelled (Meek 1995), and so on; then the other way.
 
+    Args:
+        graph: the class.
+
+    Raises:
+        InvalidStructure: there is none.
+
     >>> len(list(members(CPDAG("abc", [], [("a", "b"), ("b", "c")]))))
     3
     """
+    graph.extension()  # raises if there is none
+    yield from _ways(*_closed(graph))
+
+
+def size(graph: CPDAG, clock: Clock) -> int:
+    """How many graphs a class has.
+
+    Its parts that edges either way join are independent of each other, and of one part each vertex is the
+    only root in some graphs: with that chosen it falls apart again (He, Jia & Yu 2015).
+
+    Args:
+        graph: the class.
+        clock: of the question: there may be many parts.
+
+    >>> from pgm.runtime.clock import start_clock
+    >>> size(CPDAG("abcd", [], [("a", "b"), ("b", "c"), ("c", "a"), ("c", "d")]), start_clock())
+    10
+    """
+    _, free = _closed(graph)
+    if not is_class(graph):  # what is known besides may hold between the parts
+        found = 0
+        for _ in members(graph):
+            clock.check("counting the graphs of a class")
+            found += 1
+        return found
+    known: dict[frozenset[int], int] = {}
+
+    def of(part: frozenset[int], beside: Sets) -> int:
+        n, edges = len(part), sum(len(beside[v]) for v in part) // 2
+        if edges == n - 1:
+            return n
+        if edges == n * (n - 1) // 2:
+            return math.factorial(n)
+        if part not in known:
+            clock.check("counting the graphs of a class")
+            total = 0
+            for root in part:
+                mine = [those if v in part else set() for v, those in enumerate(beside)]
+                empty: Sets = [set() for _ in mine]
+                _, rest = _directed(empty, mine, [(root, v) for v in mine[root]])
+                total += math.prod(of(some, rest) for some in _parts(rest))
+            known[part] = total
+        return known[part]
+
+    return math.prod(of(part, free) for part in _parts(free))
+
+
+def is_class(graph: CPDAG) -> bool:
+    """Whether a partly directed graph is the CPDAG of a class, with nothing known besides."""
+    return CPDAG.of(graph.extension()) == graph
+
+
+def _closed(graph: CPDAG) -> tuple[Sets, Sets]:
+    """Parents and neighbours of each vertex, with all arrows that these compel."""
     place = {name: i for i, name in enumerate(graph.nodes)}
     parents: Sets = [set() for _ in graph.nodes]
     beside: Sets = [set() for _ in graph.nodes]
@@ -28,20 +95,34 @@ def members(graph: CPDAG) -> Iterator[list[set[int]]]:
     for a, b in graph.undirected:
         beside[place[a]].add(place[b])
         beside[place[b]].add(place[a])
-    stack = [(parents, beside)]
-    while stack:
-        up, free = stack.pop()
-        edge = next(((v, min(those)) for v, those in enumerate(free) if those), None)
-        if edge is None:
-            yield up
-            continue
-        for tail, head in (edge[::-1], edge):
-            up_, free_ = [set(those) for those in up], [set(those) for those in free]
-            free_[tail].discard(head)
-            free_[head].discard(tail)
-            up_[head].add(tail)
-            orient(up_, free_)
-            stack.append((up_, free_))
+    orient(parents, beside)
+    return parents, beside
+
+
+def _directed(parents: Sets, beside: Sets, arrows: Iterable[tuple[int, int]]) -> tuple[Sets, Sets]:
+    """A copy in which these edges are arrows, with all that they compel."""
+    up, free = [set(those) for those in parents], [set(those) for those in beside]
+    for tail, head in arrows:
+        free[tail].discard(head)
+        free[head].discard(tail)
+        up[head].add(tail)
+    orient(up, free)
+    return up, free
+
+
+def _parts(beside: Sets) -> list[frozenset[int]]:
+    """The sets of vertices that edges either way join."""
+    left, found = {v for v, those in enumerate(beside) if those}, []
+    while left:
+        stack = [left.pop()]
+        part = set(stack)
+        while stack:
+            new = beside[stack.pop()] - part
+            part |= new
+            stack += new
+        left -= part
+        found.append(frozenset(part))
+    return found
 
 
 def intervention_distance(
@@ -60,21 +141,97 @@ def intervention_distance(
     >>> intervention_distance([[], [0]], [[1], []]), intervention_distance([[], [0]], [[], [0]])
     (2, 0)
     """
-    n = len(true)
-    names = tuple(range(n))
-    arrows = Arrows(names, {v: v for v in names}, with_parents([sorted(those) for those in true]))
-    wrong = 0
-    for x in range(n) if of is None else of:
-        below = walks.descendants(arrows.graph, walks.marks(n, [x]))
-        adjusted = set(claimed[x])
-        for y in range(n):
-            if y == x:
-                continue
-            if y in adjusted:
-                wrong += bool(below[y])
-            else:
-                wrong += bool(Effect.of(arrows, [x], [y]).fault(adjusted))
-    return wrong
+    graph = with_parents([sorted(those) for those in true])
+    return sum(_wrong(graph, x, claimed[x]) for x in (range(len(true)) if of is None else of))
+
+
+def _wrong(graph: Graph, x: int, parents: Collection[int]) -> int:
+    """How many effects of x adjusting for these gets wrong.
+
+    What is adjusted for cuts a causal path, or an active walk that is not causal shows it: it leads past what
+    is adjusted for, or down from a causal path to that, and back (the adjustment criterion).
+    """
+    n = graph.parents_at.size - 1
+    known = walks.marks(n, parents)
+    found = np.zeros(n, np.uint8)
+    walks.WALKS.not_causal(graph, x, known, walks.ancestors(graph, known), found)
+    below = walks.descendants(graph, walks.marks(n, [x]))
+    found |= walks.descendants(graph, known & below)
+    found[known != 0] = below[known != 0]
+    found[x] = 0
+    return int(found.sum())
+
+
+def intervention_bounds(claimed: CPDAG, true: CPDAG, clock: Clock) -> tuple[int, int]:
+    """The least and the most effects that a graph of one class gets wrong of one of another.
+
+    Parts of a class that edges either way join are independent of each other, so each is gone through alone;
+    the true class is gone through graph by graph.
+
+    Args:
+        claimed: the class whose effects are asked for; a directed graph is a class of its own.
+        true: the class that has the true graph, with the same nodes in the same order.
+        clock: of the question.
+
+    Raises:
+        TooLarge: too many graphs.
+
+    >>> from pgm.runtime.clock import start_clock
+    >>> chain, arrow = CPDAG("ab", [], [("a", "b")]), CPDAG("ab", [("a", "b")])
+    >>> intervention_bounds(chain, arrow, start_clock()), intervention_bounds(arrow, arrow, start_clock())
+    ((0, 2), (0, 0))
+    """
+    parents, free = _closed(claimed)
+    together = [frozenset(v for v, those in enumerate(free) if those)]
+    parts = _parts(free) if is_class(claimed) else together
+    loose = {v for part in parts for v in part}
+    fixed = [v for v in range(len(parents)) if v not in loose]
+    choices: list[list[list[tuple[int, frozenset[int]]]]] = []
+    for part in parts:
+        mine = [those if v in part else set() for v, those in enumerate(free)]
+        alone = _few(_ways(parents, mine), "one part of the class that claims the effects")
+        choices.append([[(v, frozenset(up[v])) for v in part] for up in alone])
+    least = most = -1
+    for up in _few(members(true), "the class of the true graph"):
+        graph = with_parents([sorted(those) for those in up])
+        known: dict[tuple[int, frozenset[int]], int] = {}
+
+        def wrong(
+            x: int,
+            those: frozenset[int],
+            graph: Graph = graph,
+            known: dict[tuple[int, frozenset[int]], int] = known,
+        ) -> int:
+            if (x, those) not in known:
+                clock.check("comparing effects")
+                known[x, those] = _wrong(graph, x, those)
+            return known[x, those]
+
+        low = high = sum(wrong(v, frozenset(parents[v])) for v in fixed)
+        for ways in choices:
+            counts = [sum(wrong(v, those) for v, those in way) for way in ways]
+            low, high = low + min(counts), high + max(counts)
+        least, most = low if least < 0 else min(least, low), max(most, high)
+    return least, most
+
+
+def _ways(parents: Sets, beside: Sets) -> Iterator[Sets]:
+    """All ways to direct edges either way without a new v-structure or a cycle."""
+    stack = [(parents, beside)]
+    while stack:
+        up, free = stack.pop()
+        edge = next(((v, min(those)) for v, those in enumerate(free) if those), None)
+        if edge is None:
+            yield up
+            continue
+        stack += [_directed(up, free, [way]) for way in (edge[::-1], edge)]
+
+
+def _few(graphs: Iterator[Sets], what: str) -> list[Sets]:
+    found = list(islice(graphs, MOST_MEMBERS + 1))
+    if len(found) > MOST_MEMBERS:
+        raise TooLarge(f"There are more than {MOST_MEMBERS:,} graphs in {what}: too many to go through.")
+    return found
 
 
 def is_independence_map(mapping: Sequence[Collection[int]], of: Sequence[Collection[int]]) -> bool:

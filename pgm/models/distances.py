@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,11 +12,14 @@ from pgm.cpds.table_input import check_cells
 from pgm.errors import InvalidArgument, InvalidStructure, listed, shown
 from pgm.graphs import compare
 from pgm.graphs.members import intervention_distance, is_independence_map
-from pgm.printing import ROWS, Tabular, html_table, label, text_table
+from pgm.printing import ROWS, Tabular, html_table, joined, label, text_table
 from pgm.results.base import Frozen, pandas, put
 from pgm.runtime.clock import start_clock
 
 from .bayesian_network import BayesianNetwork
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MOST_CELLS = 1 << 20  # of the joint: up to here it is gone through
 
@@ -28,7 +31,8 @@ class Distance(Frozen, Tabular):
     may be negative where parents differ. `hellinger` and `total_variation` are pairs (least, most), the same
     number twice where the joint is small enough to be gone through (`exact`). `shd` counts arcs that differ,
     `shd_cpdag` those of the CPDAGs; `sid` pairs (x, y) for which the parents that a claims of x give a wrong
-    P(y | do(x)) if b is right; `i_map` says whether all independences that a claims hold in b.
+    P(y | do(x)) if b is right (`pgm.compare` has it for CPDAGs too); `i_map` says whether all independences
+    that a claims hold in b.
     """
 
     __slots__ = (
@@ -71,6 +75,32 @@ class Distance(Frozen, Tabular):
         """A data frame with what each node adds to KL(a || b)."""
         return pandas().DataFrame(list(self.by_node.items()), columns=["node", "kl"])
 
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw what each node adds to KL(a || b), the most first; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches.
+            title: what stands above; the divergence if left out.
+        """
+        from pgm import plot
+
+        most = [item for item in self._ranked() if item[1] and math.isfinite(item[1])][:ROWS]
+        labels, values = [name for name, _ in most], [value for _, value in most]
+        head = f"KL(a || b) = {self.kl:.6g} nats: what each node adds"
+        if without := [name for name, value in self.by_node.items() if not math.isfinite(value)]:
+            head += f", {joined(without, len(without), 60)} without end"
+        return plot.contributions(labels, values, [0.0] * len(most), head, ax, figsize=figsize, title=title)
+
+    def _ranked(self) -> list[tuple[str, float]]:
+        return sorted(self.by_node.items(), key=lambda item: -abs(item[1]))
+
     def _lines(self) -> list[list[str]]:
         def ends(pair: tuple[float, float]) -> str:
             low, high = pair
@@ -90,8 +120,7 @@ class Distance(Frozen, Tabular):
         ]
 
     def _nodes(self) -> list[list[str]]:
-        most = sorted(self.by_node.items(), key=lambda item: -abs(item[1]))
-        return [[label(name), f"{value:+.6f}"] for name, value in most[:ROWS] if value]
+        return [[label(name), f"{value:+.6f}"] for name, value in self._ranked()[:ROWS] if value]
 
     def __repr__(self) -> str:
         """As a table, and below it the nodes that add most."""

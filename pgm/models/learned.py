@@ -10,7 +10,7 @@ import numpy as np
 from pgm.calls import guarded
 from pgm.errors import InvalidArgument, OutOfTime, TooLarge, shown
 from pgm.graphs import CPDAG
-from pgm.graphs.equivalence import by_number
+from pgm.graphs.cpdag import by_number
 from pgm.learning.scores import Score, find_score
 from pgm.learning.searches import Search, find_search
 from pgm.learning.searching.constraints import Constraints, constraints, without

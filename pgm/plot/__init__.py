@@ -14,6 +14,7 @@ from .classes import decision_regions, expected_losses
 from .decision_trees import strategy
 from .decisions import influence_diagram, risk, rule
 from .diagnoses import diagnosis
+from .effects import effect_range, estimate
 from .explanations import contributions, explaining_paths, information_map, odd_cells, waterfall
 from .groups import clusters, silhouettes
 from .many_sequences import several
@@ -24,7 +25,7 @@ from .plans import plan
 from .regions import regions
 from .sensitivity import sensitivity, sensitivity_map, tornado
 from .sequences import fit, selection, steps
-from .structures import structure
+from .structures import comparison, cpdag, structure
 from .traces import report
 
 __all__ = [
@@ -36,11 +37,15 @@ __all__ = [
     "causal_effect",
     "causal_graph",
     "clusters",
+    "comparison",
     "contributions",
+    "cpdag",
     "decision_regions",
     "densities",
     "diagnosis",
     "distribution",
+    "effect_range",
+    "estimate",
     "expected_losses",
     "explaining_paths",
     "fit",

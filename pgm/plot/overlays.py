@@ -25,10 +25,10 @@ BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#AA4499"
 _FAINT = Stroke("#c3cad3", 0.8, head="lower")
 _ACTIVE = Stroke(BLUE, 2.2, head="lower")
 _BLOCKED = Stroke(VERMILLION, 1.5, (0, (4, 2.5)), "lower")
-_COMMON = Stroke(LINE, 1.0, head="lower")
-_EXTRA = Stroke(BLUE, 2.2, head="lower")
-_MISSING = Stroke(VERMILLION, 1.5, (0, (1.2, 1.8)), "lower")
-_REVERSED = Stroke(PURPLE, 1.6, (0, (6, 2, 1.2, 2)), "lower")
+COMMON = Stroke(LINE, 1.0, head="lower")
+EXTRA = Stroke(BLUE, 2.2, head="lower")
+MISSING = Stroke(VERMILLION, 1.5, (0, (1.2, 1.8)), "lower")
+REVERSED = Stroke(PURPLE, 1.6, (0, (6, 2, 1.2, 2)), "lower")
 _WIDEST = 6.0
 _NO_LINK = 1e-12  # nats
 _ENTROPY = LinearSegmentedColormap.from_list("entropy", ["#ffffff", "#cfe3f1", "#6fb3dc"])
@@ -78,17 +78,17 @@ def compare(net: BayesianNetwork, sketch: Sketch, other: object) -> Sketch:
     count = dict.fromkeys(("common", "extra", "reversed", "missing"), 0)
     for tail, head in net.edges:
         what = "common" if (tail, head) in theirs else "reversed" if (head, tail) in theirs else "extra"
-        strokes[tail, head] = {"common": _COMMON, "reversed": _REVERSED, "extra": _EXTRA}[what]
+        strokes[tail, head] = {"common": COMMON, "reversed": REVERSED, "extra": EXTRA}[what]
         count[what] += 1
     for tail, head in other.edges:
         if (tail, head) not in ours and (head, tail) not in ours:
             count["missing"] += 1
             # An arrow against this network's order points upwards: its head is at the upper end.
             if rank[tail] < rank[head]:
-                strokes[tail, head] = _MISSING
+                strokes[tail, head] = MISSING
             else:
-                strokes[head, tail] = replace(_MISSING, head="upper")
-    looks = {"common": _COMMON, "extra": _EXTRA, "reversed": _REVERSED, "missing": _MISSING}
+                strokes[head, tail] = replace(MISSING, head="upper")
+    looks = {"common": COMMON, "extra": EXTRA, "reversed": REVERSED, "missing": MISSING}
     named = f" in {other.name!r}" if other.name else " in the other"
     said = {
         "common": "in both",

@@ -1,24 +1,29 @@
-"""A structure that was learned: its arrows as wide as they are sure, and how the score grew."""
+"""Structures: one that was learned, with how sure its arrows are; a class of them; two beside each other."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
+from pgm.graphs.equivalence import extension, topological
 from pgm.graphs.layout import Link
 
-from .canvas import EDGE, LINE, Paper, Picture, Size, count_along, lines, tidy
-from .drawing import Box, Sketch, Stroke, draw, refuse_many
+from .canvas import EDGE, LINE, Paper, Picture, Size, count_along, lines, tidy, wrapped
+from .drawing import ARROW, Box, Sketch, Stroke, draw, refuse_many
 from .networks import KINDS, named
+from .overlays import COMMON, EXTRA, MISSING, REVERSED
 
 if TYPE_CHECKING:
+    from pgm.graphs import CPDAG, Comparison
     from pgm.models.learned import LearnedStructure
 
 _THIN, _WIDEST = 0.6, 4.0  # points, of an arrow that was never found again, and of one that always was
+_EITHER = Stroke(EDGE, 1.6)
 _WIDTH, _LEAST_HEIGHT = 3.4, 2.6  # inches of the trace
 
 
@@ -104,3 +109,73 @@ def _trace(drawn: Picture, found: LearnedStructure, *, grown: bool) -> None:
     ax.margins(x=0.02)
     count_along(ax)
     tidy(ax)
+
+
+def cpdag(
+    graph: CPDAG, ax: Axes | None = None, *, figsize: Size | None = None, title: str | None = None
+) -> Axes:
+    """Draw arcs as arrows, edges that may point either way as lines without heads.
+
+    >>> import pgm
+    >>> cpdag(pgm.BayesianNetwork(edges="a -> b -> c").cpdag(), title="chain").get_title()
+    'chain'
+    """
+    refuse_many(len(graph.nodes), len(graph.directed) + len(graph.undirected))
+    rank = _ranks(graph)
+    strokes: dict[Link, Stroke] = {_downwards(edge, rank): _EITHER for edge in graph.undirected}
+    for arc in graph.directed:
+        link = _downwards(arc, rank)
+        strokes[link] = ARROW if link == arc else replace(ARROW, head="upper")
+    key: list[tuple[str, Stroke | Box]] = [("either way", _EITHER)] * bool(graph.undirected)
+    boxes: dict[Hashable, Box] = {name: Box(wrapped(str(name))) for name in graph.nodes}
+    with Paper(ax, figsize, title) as paper:
+        return draw(Sketch(boxes, list(strokes), ARROW, strokes, key=key), paper)
+
+
+def comparison(
+    found: Comparison, ax: Axes | None = None, *, figsize: Size | None = None, title: str | None = None
+) -> Axes:
+    """Draw the arcs of two structures: in both, only in one, or reversed, then as the second has them."""
+    one, other = found.structures
+    refuse_many(len(other.nodes), found.shd + len(found.common))
+    rank = _ranks(other)
+    loose = {frozenset(edge) for graph in (one, other) for edge in graph.undirected}
+    strokes: dict[Link, Stroke] = {}
+    key: list[tuple[str, Stroke | Box]] = []
+    for name, look, said in (
+        ("common", COMMON, "in both"),
+        ("missing", MISSING, "missing: only in the second"),
+        ("extra", EXTRA, "extra: only in the first"),
+        ("reversed", REVERSED, "reversed: as the second has it"),
+    ):
+        pairs = getattr(found, name)
+        for a, b in pairs:
+            link = _downwards((a, b), rank)
+            strokes[link] = look if link == (a, b) else replace(look, head="upper")
+            if frozenset((a, b)) in loose and name != "reversed":
+                strokes[link] = replace(look, head="")
+        key += [(f"{said} ({len(pairs)})", look)] * bool(pairs)
+    boxes: dict[Hashable, Box] = {name: Box(wrapped(str(name))) for name in other.nodes}
+    head = f"{found.shd:,} arcs differ (SHD), {found.shd_cpdag:,} of the CPDAGs"
+    with Paper(ax, figsize, title) as paper:
+        return draw(Sketch(boxes, list(strokes), COMMON, strokes, key=key), paper, head)
+
+
+def _ranks(graph: CPDAG) -> dict[Hashable, int]:
+    """An order in which arcs lead downwards; that of the nodes if no directed graph has these arcs."""
+    place = {name: i for i, name in enumerate(graph.nodes)}
+    parents: list[set[int]] = [set() for _ in graph.nodes]
+    beside: list[set[int]] = [set() for _ in graph.nodes]
+    for a, b in graph.directed:
+        parents[place[b]].add(place[a])
+    for a, b in graph.undirected:
+        beside[place[a]].add(place[b])
+        beside[place[b]].add(place[a])
+    order = topological(extension(parents, beside) or parents)
+    order += [v for v in range(len(parents)) if v not in set(order)]  # on a cycle
+    return {graph.nodes[v]: i for i, v in enumerate(order)}
+
+
+def _downwards(pair: tuple[Any, Any], rank: Mapping[Hashable, int]) -> tuple[Any, Any]:
+    a, b = pair
+    return (a, b) if rank[a] < rank[b] else (b, a)

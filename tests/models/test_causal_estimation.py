@@ -119,3 +119,70 @@ def test_rows_that_do_not_tell():
     rows = {"z": [0, 0, 1, 1, 1], "x": [0, 1, 1, 1, 1], "y": [0, 1, 1, 0, 1]}
     with pytest.raises(pgm.InvalidArgument, match="do not tell"):
         pgm.CausalGraph("z -> x -> y <- z").estimate(rows, "x", "y", bootstrap=10, seed=0)
+
+
+@pytest.fixture(scope="module")
+def by_sex():
+    net = pgm.BayesianNetwork()
+    net.add("sex", {"f": 0.5, "m": 0.5})
+    net.add("z", {"f": 0.7, "m": 0.3}, parents="sex")
+    net.add("x", {True: 0.8, False: 0.3}, parents="z")
+    table = np.random.default_rng(0).dirichlet([1, 1], size=(2, 2, 2))
+    net.add("y", table, parents=["sex", "z", "x"], states=[False, True])
+    return net
+
+
+@pytest.mark.parametrize("method", ["plug-in", "inverse-weights", "doubly-robust"])
+@pytest.mark.parametrize("sex", ["f", "m"])
+def test_the_effect_among_some(by_sex, method, sex):
+    """With strata of their own all three are the stratified difference among these rows."""
+    rows = by_sex.sample(4000, seed=1)
+    graph = by_sex.causal_graph()
+    found = graph.estimate(rows, "x", "y", method=method, given={"sex": sex}, bootstrap=40, seed=0)
+    mine = np.asarray(rows["sex"]) == sex
+    some = {name: np.asarray(rows[name])[mine] for name in "zxy"}
+    assert found.value == pytest.approx(stratified(some), abs=1e-8)
+    truth = by_sex.effect("x", "y", given={"sex": sex}).average
+    assert abs(found.value - truth) < 4 * found.error
+    assert f"| sex={sex}" in str(found)
+    assert found.given == {"sex": sex}
+    assert found.rows == (4000 if method == "plug-in" else mine.sum())
+
+
+def test_a_set_for_all_may_be_wrong_among_some():
+    """m is a child of two hidden causes: who is given m has to be adjusted for what blocks that path."""
+    graph = pgm.CausalGraph("x -> y; a -> x; b -> y; a -> m <- b")
+    rows = {v: np.random.default_rng(i).integers(0, 2, 500) for i, v in enumerate("xyabm")}
+    found = graph.estimate(rows, "x", "y", method="doubly-robust", given={"m": 1}, bootstrap=5, seed=0)
+    assert found.adjust in (("a",), ("b",))
+    with pytest.raises(pgm.InvalidArgument, match=r"among rows with 'm' given.*stays open"):
+        graph.estimate(rows, "x", "y", method="doubly-robust", given={"m": 1}, adjust=[], bootstrap=5)
+    with pytest.raises(pgm.InvalidArgument, match="lies on a causal path"):
+        pgm.CausalGraph("x -> y; y -> w").estimate(
+            {v: rows[u] for u, v in (("x", "x"), ("y", "y"), ("a", "w"))},
+            "x", "y", method="doubly-robust", given={"w": 1}, bootstrap=5,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "method", "message"),
+    [
+        ({"y": 1}, "plug-in", "'y' is an end of the effect"),
+        (["z"], "plug-in", "says which rows"),
+        ({"q": 1}, "plug-in", "no variable 'q'"),
+        ({"z": 7}, "plug-in", "no state 7"),
+        ({"z": 1}, "two-stage", "finds one effect for all"),
+    ],
+)
+def test_mistakes_about_who_is_given(rows, net, given, method, message):
+    with pytest.raises(pgm.PGMError, match=message):
+        net.causal_graph().estimate(rows, "x", "y", method=method, given=given, bootstrap=5)
+
+
+def test_estimates_and_ranges_draw_themselves(rows, net):
+    found = net.causal_graph().estimate(rows, "x", "y", bootstrap=20, seed=0)
+    ax = found.plot(checks=found.checks(times=2, seed=0))
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["plug-in", "placebo", "subset"]
+    assert "from False to True on y" in " ".join(ax.get_title().split())
+    ax = pgm.effect_range(net.cpdag(), "x", "y", net).plot()
+    assert "no parents" in [text.get_text() for text in ax.get_yticklabels()]

@@ -5,13 +5,15 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
+import random
 
 import networkx as nx
 import numpy as np
 import pytest
 
 import pgm
-from pgm.graphs import CPDAG
+from pgm.graphs import CPDAG, Arrows
+from pgm.graphs.adjustment import Effect
 from pgm.graphs.members import intervention_distance, is_independence_map, members
 from tests.causal_oracle import Surgery
 from tests.graphs.test_adjustment import ordered_graphs
@@ -92,6 +94,130 @@ def test_intervention_distance_by_surgery():
                     value = adjusted(joint, y, x, z)
                 wrong += not np.allclose(value, truth, rtol=0, atol=1e-10)
             assert intervention_distance(claimed, true) == wrong
+
+
+def test_intervention_distance_by_the_adjustment_criterion():
+    """Whatever is claimed: parents of another graph, or any set, below x and on causal paths too."""
+    rng = random.Random(0)
+    for _ in range(60):
+        n = rng.randint(3, 7)
+        order = rng.sample(range(n), n)
+        true = [set() for _ in range(n)]
+        for i, v in enumerate(order):
+            true[v] = {u for u in order[:i] if rng.random() < 0.4}
+        claimed = [{u for u in range(n) if u != v and rng.random() < 0.35} for v in range(n)]
+        arrows = Arrows.of({v: tuple(sorted(those)) for v, those in enumerate(true)})
+        graph = nx.DiGraph([(u, v) for v in range(n) for u in true[v]])
+        graph.add_nodes_from(range(n))
+        wrong = 0
+        for x, y in itertools.permutations(range(n), 2):
+            if y in claimed[x]:
+                wrong += nx.has_path(graph, x, y)
+            else:
+                wrong += bool(Effect.of(arrows, [x], [y]).fault(claimed[x]))
+        assert intervention_distance(claimed, true) == wrong
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_distance_of_classes_is_the_extreme_over_their_graphs(seed):
+    rng = random.Random(seed)
+    graphs = []
+    for _ in range(2):
+        order = rng.sample(range(5), 5)
+        graph = nx.DiGraph()
+        graph.add_nodes_from(range(5))
+        graph.add_edges_from(pair for pair in itertools.combinations(order, 2) if rng.random() < 0.5)
+        graphs.append(graph)
+    mine, theirs = map(CPDAG.of, graphs)
+
+    def parents(graph):
+        return [set(graph.predecessors(v)) for v in range(5)]
+
+    def distances(first, second):
+        return [intervention_distance(parents(a), parents(b)) for a in first for b in second]
+
+    every = distances(mine.members(), [graphs[1]])
+    assert pgm.compare(mine, graphs[1]).sid == (min(every), max(every))
+    every = distances([graphs[0]], theirs.members())
+    assert pgm.compare(graphs[0], theirs).sid == (min(every), max(every))
+    every = distances(mine.members(), theirs.members())
+    assert pgm.compare(mine, theirs).sid == (min(every), max(every))
+    assert pgm.compare(*graphs).sid == (intervention_distance(*map(parents, graphs)),) * 2
+    assert pickle.loads(pickle.dumps(pgm.compare(mine, theirs))).sid == (min(every), max(every))
+
+
+def test_the_order_of_nodes_does_not_matter_for_effects():
+    truth = pgm.BayesianNetwork(edges="a -> b -> c; a -> c")
+    found = pgm.BayesianNetwork(edges="c -> a; b -> a; c -> b")
+    swapped = nx.DiGraph()
+    swapped.add_nodes_from("cba")
+    swapped.add_edges_from(found.edges)
+    assert pgm.compare(found, truth).sid == pgm.compare(swapped, truth).sid == (6, 6)
+
+
+def test_an_edge_that_something_else_directs_is_no_choice():
+    """a -> b - c without a - c: the edge has to lead away from b, or there would be a new v-structure."""
+    partly = CPDAG("abc", [("a", "b")], [("b", "c")])
+    assert partly.size == 1
+    assert [sorted(graph.edges) for graph in partly.members()] == [[("a", "b"), ("b", "c")]]
+    known = CPDAG("abc", [("a", "b")], [("b", "c"), ("a", "c")])  # a triangle of which one arrow is known
+    assert known.size == len(known.members()) == 3
+    truth = nx.DiGraph([("a", "b"), ("b", "c"), ("a", "c")])
+    every = [pgm.compare(graph, truth).sid[0] for graph in known.members()]
+    assert pgm.compare(known, truth).sid == (min(every), max(every)) == (0, max(every))
+    with pytest.raises(pgm.InvalidStructure, match="cannot all be directed"):
+        CPDAG("abcd", [], [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")]).members()
+
+
+def test_classes_are_counted():
+    cliques = nx.complete_graph(9)
+    assert CPDAG(cliques.nodes, [], cliques.edges).size == math.factorial(9)
+    path = [(v, v + 1) for v in range(200)]
+    assert CPDAG(range(201), [], path).size == 201
+    rng = random.Random(0)
+    for _ in range(20):
+        order = rng.sample(range(7), 7)
+        graph = nx.DiGraph()
+        graph.add_nodes_from(range(7))
+        graph.add_edges_from(pair for pair in itertools.combinations(order, 2) if rng.random() < 0.6)
+        found = CPDAG.of(graph)
+        assert (
+            found.size
+            == len(found.members(10_000))
+            == len({frozenset(g.edges) for g in found.members(10_000)})
+        )
+    assert len(CPDAG(cliques.nodes, [], cliques.edges).members(limit=5)) == 5
+    with pytest.raises(pgm.InvalidArgument, match="limit="):
+        found.members(0)
+
+
+def test_too_many_graphs_of_a_class_are_refused(monkeypatch):
+    from pgm.graphs import members as of_classes
+
+    monkeypatch.setattr(of_classes, "MOST_MEMBERS", 2)
+    chain = pgm.BayesianNetwork(edges="a -> b -> c")
+    with pytest.raises(pgm.TooLarge, match="one part of the class that claims"):
+        _ = pgm.compare(chain.cpdag(), chain).sid
+    with pytest.raises(pgm.TooLarge, match="the class of the true graph"):
+        _ = pgm.compare(chain, chain.cpdag()).sid
+
+
+def test_distances_draw_themselves():
+    truth = pgm.BayesianNetwork(edges="a -> b -> c; a -> d")
+    found = pgm.compare(pgm.BayesianNetwork(edges="b -> a; b -> d; b -> c"), truth)
+    ax = found.plot()
+    assert ax.get_title() == "3 arcs differ (SHD), 2 of the CPDAGs"
+    assert pgm.compare(truth.cpdag(), truth).plot(title="class").get_title() == "class"
+    assert truth.cpdag().plot(title="chain").get_title() == "chain"
+    partly = CPDAG("abc", [("a", "b"), ("b", "c"), ("c", "a")])  # a cycle is drawn too
+    assert partly.plot(title="cycle").get_title() == "cycle"
+    a, b = pgm.BayesianNetwork(), pgm.BayesianNetwork()
+    for net, p, q in ((a, 0.5, 0.5), (b, 0.25, 0.0)):
+        net.add("rain", p)
+        net.add("snow", q)
+    ax = pgm.distance(a, b).plot()
+    assert "snow without end" in " ".join(ax.get_title().split())
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["rain"]
 
 
 def test_independence_maps_by_separation():

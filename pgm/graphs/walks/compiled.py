@@ -96,6 +96,48 @@ def walk(g: Graph, observed: Bytes, opened: Bytes, goal: int, came: Ints, queue:
     return size
 
 
+def not_causal(g: Graph, start: int, observed: Bytes, opened: Bytes, found: Bytes):
+    """Mark what active walks from the start reach that turn at least once, or begin against an arrow.
+
+    They never come back to the start. State 3 v is "down to v, all the way from the start", 3 v + 1 "down
+    to v from a parent", 3 v + 2 "up from a child".
+    """
+    seen = np.zeros(3 * observed.size, np.uint8)
+    stack = np.empty(3 * observed.size, np.int64)
+    size = 0
+    for e in range(g.children_at[start], g.children_at[start + 1]):
+        seen[3 * g.children[e]] = 1
+        stack[size] = 3 * g.children[e]
+        size += 1
+    for e in range(g.parents_at[start], g.parents_at[start + 1]):
+        seen[3 * g.parents[e] + 2] = 1
+        stack[size] = 3 * g.parents[e] + 2
+        size += 1
+    while size > 0:
+        size -= 1
+        state = stack[size]
+        v = state // 3
+        way = state - 3 * v
+        if way > 0:
+            found[v] = 1
+        if not observed[v]:
+            for e in range(g.children_at[v], g.children_at[v + 1]):
+                w = g.children[e]
+                after = 3 * w + (0 if way == 0 else 1)
+                if w != start and not seen[after]:
+                    seen[after] = 1
+                    stack[size] = after
+                    size += 1
+        passes = 1 - observed[v] if way == 2 else opened[v]
+        if passes:
+            for e in range(g.parents_at[v], g.parents_at[v + 1]):
+                after = 3 * g.parents[e] + 2
+                if g.parents[e] != start and not seen[after]:
+                    seen[after] = 1
+                    stack[size] = after
+                    size += 1
+
+
 # --- trails -------------------------------------------------------------------------------------------------
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from pgm.results.base import Frozen, pandas, put
 
 from .effects import scores_of, two_states
 from .evaluation import FrameSource, NetworkSource, chosen, evaluate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class EffectRange(Frozen, Tabular):
@@ -56,14 +59,36 @@ class EffectRange(Frozen, Tabular):
         rows = [(", ".join(those), value) for those, value in self.effects]
         return pandas().DataFrame(rows, columns=["parents", "effect"])
 
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw the effect for each set of parents, and the range; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches.
+            title: what stands above; the range if left out.
+        """
+        from pgm import plot
+
+        return plot.effect_range(self, ax, figsize=figsize, title=title)
+
+    @property
+    def question(self) -> str:
+        """What it is about, in one line."""
+        control, treated = self.states
+        return f"setting {label(self.x)} from {label(control)} to {label(treated)} moves {label(self.y)}"
+
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         rows = [[joined(those, len(those), 80) or "none", f"{value:+.6f}"] for those, value in self.effects]
-        control, treated = self.states
-        said = f"setting {label(self.x)} from {label(control)} to {label(treated)} moves {label(self.y)}"
         return (
             [f"parents of {label(self.x)}", "effect"],
             rows,
-            f"{said} by {self.least:+.6f} to {self.most:+.6f}",
+            f"{self.question} by {self.least:+.6f} to {self.most:+.6f}",
         )
 
 

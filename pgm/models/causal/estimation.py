@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,18 +17,20 @@ from pgm.learning.counts import Counts
 from pgm.models.structure_data import read_columns
 from pgm.printing import Tabular, joined, label
 from pgm.randomness import generator
-from pgm.results.base import Frozen, pandas, put
+from pgm.results.base import Frozen, condition, pandas, put
 from pgm.runtime.clock import start_clock
 from pgm.variables import Variable
 
 from .effects import scores_of, two_states
 from .evaluation import chosen, evaluate
+from .regressions import doubly_robust, matrix, two_stage, weighted
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from .graph import CausalGraph
 
 METHODS = ("plug-in", "inverse-weights", "doubly-robust", "two-stage")
-_LEAST_SHARE = 1e-4  # of rows with a state of x, for some values of what is adjusted for
 
 
 class Estimate(Frozen, Tabular):
@@ -38,12 +40,25 @@ class Estimate(Frozen, Tabular):
     near 0), one more variable of noise to adjust for, and parts of the rows (it should stay).
     """
 
-    __slots__ = ("_again", "adjust", "error", "interval", "method", "rows", "states", "value", "x", "y")
+    __slots__ = (
+        "_again",
+        "adjust",
+        "error",
+        "given",
+        "interval",
+        "method",
+        "rows",
+        "states",
+        "value",
+        "x",
+        "y",
+    )
     value: float
     error: float
     interval: tuple[float, float]
     method: str
     adjust: tuple[str, ...]
+    given: dict[str, Any]  # the rows that it is about
     rows: int
     states: tuple[Any, Any]
     x: str
@@ -104,16 +119,41 @@ class Estimate(Frozen, Tabular):
         """A data frame with one row."""
         return pandas().DataFrame([self.to_dict()])
 
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        checks: Mapping[str, float] | None = None,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw the estimate with its interval, and below it the checks if they are passed; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            checks: what `.checks()` returned.
+            figsize: width and height of a new figure in inches.
+            title: what stands above; what was estimated if left out.
+        """
+        from pgm import plot
+
+        return plot.estimate(self, checks or {}, ax, figsize=figsize, title=title)
+
+    @property
+    def question(self) -> str:
+        """What it is about, in one line."""
+        control, treated = self.states
+        given = f" | {condition(self.given)}" if self.given else ""
+        return f"of {label(self.x)} from {label(control)} to {label(treated)} on {label(self.y)}{given}"
+
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         low, high = self.interval
         row = [f"{self.value:+.6f}", f"{self.error:.6f}", f"{low:+.6f} to {high:+.6f}"]
         what = "instruments" if self.method == "two-stage" else "adjusted for"
-        control, treated = self.states
         return (
             ["effect", "standard error", "95 % interval"],
             [row],
-            f"of {label(self.x)} from {label(control)} to {label(treated)} on {label(self.y)}, "
-            f"{self.method}, {self.rows:,} rows\n"
+            f"{self.question}, {self.method}, {self.rows:,} rows\n"
             f"{what} {joined(self.adjust, len(self.adjust), 80) or 'nothing'}",
         )
 
@@ -145,6 +185,7 @@ def estimate(
     adjust: Any,
     bootstrap: int,
     seed: Any,
+    given: Any = None,
 ) -> Estimate:
     """Read the rows, and estimate on them and on rows drawn from them."""
     if method not in METHODS:
@@ -153,20 +194,26 @@ def estimate(
         )
     bootstrap = whole_number(bootstrap, "bootstrap=", 2)
     graph._some([x, y], least=2)
+    known = _given(graph, x, y, given)
     formula = None
     first: tuple[str, ...] = ()
     z: tuple[str, ...] = ()
     if method == "plug-in":
         if adjust is not None:
             raise InvalidArgument("adjust= has no effect: 'plug-in' works out the formula of `identify`.")
-        found = graph.identify(y, do=x)
-        formula, columns = found.formula, [*dict.fromkeys([x, y, *found.names])]
+        found = graph.identify(y, do=x, given=list(known))
+        formula, columns = found.formula, [*dict.fromkeys([x, y, *found.names, *known])]
     elif method == "two-stage":
+        if known:
+            raise InvalidArgument(
+                "given= has no effect: 'two-stage' finds one effect for all. 'plug-in' and 'doubly-robust' "
+                "estimate it among some."
+            )
         first, z = _instrument(graph, x, y, adjust)
         columns = [x, y, *first, *z]
     else:
-        z = _set(graph, x, y, adjust)
-        columns = [x, y, *z]
+        z = _set(graph, x, y, adjust, tuple(known))
+        columns = [x, y, *z, *known]
     read = read_columns(frame, columns=columns)
     variables = read.variables
     gaps = [v for v in columns if not variables[v].continuous and (np.asarray(read.data[v]) < 0).any()]
@@ -176,6 +223,13 @@ def estimate(
             f"{listed(gaps)}: cells are missing. Leave such rows out, or fill them by `impute`."
         )
     cause = variables[x]
+    codes_of = {name: _code(variables[name], state) for name, state in known.items()}
+    data = read.data
+    if known and formula is None:  # the formula takes all rows, regressions those that it is about
+        mine = np.all([np.asarray(data[v]) == code for v, code in codes_of.items()], axis=0)
+        if not mine.any():
+            raise InvalidFrame(f"No row has {condition(known)}.")
+        data = {v: np.asarray(data[v])[mine] for v in columns}
     if cause.continuous and method != "two-stage":
         raise InvalidArgument(
             f"{x!r} is a number: 'two-stage' takes it, or pgm.discretize makes states of it."
@@ -185,19 +239,19 @@ def estimate(
         (float(control), float(treated)) if cause.continuous else tuple(map(cause.code, (control, treated)))
     )
     scores = scores_of(variables[y], outcome)
-    value = np.asarray(read.data[y], float) if scores is None else scores[np.asarray(read.data[y], int)]
+    value = np.asarray(data[y], float) if scores is None else scores[np.asarray(data[y], int)]
     rows = _Rows(
-        np.asarray(read.data[x]),
+        np.asarray(data[x]),
         value,
         (control, treated),
         ends,  # type: ignore[arg-type]
-        _matrix(z, variables, read.data),
-        _matrix(first, variables, read.data),
+        matrix(z, variables, data),
+        matrix(first, variables, data),
     )
     n = len(value)
     of: Callable[[np.ndarray, np.ndarray, np.ndarray], float]  # rows, x, more covariates
     if formula is not None:
-        codes = [np.asarray(read.data[v]) for v in columns]
+        codes = [np.asarray(data[v]) for v in columns]
         if real := [v for v in columns if variables[v].continuous]:
             raise InvalidArgument(f"{listed(real)}: 'plug-in' counts states; 'doubly-robust' takes numbers.")
 
@@ -209,12 +263,10 @@ def estimate(
                 variables,
             )
             table = evaluate(formula, source)
-            low, high = (chosen(table, [y], {x: int(end)}, source) for end in rows.ends)
+            low, high = (chosen(table, [y], {x: int(end), **codes_of}, source) for end in rows.ends)
             return math.nan if low is None or high is None else float(np.dot(scores, high - low))
     else:
-        work = {"inverse-weights": _weighted, "doubly-robust": _doubly_robust, "two-stage": _two_stage}[
-            method
-        ]
+        work = {"inverse-weights": weighted, "doubly-robust": doubly_robust, "two-stage": two_stage}[method]
 
         def of(some: np.ndarray, changed: np.ndarray, more: np.ndarray) -> float:
             return work(
@@ -256,6 +308,7 @@ def estimate(
         error=float(good.std(ddof=1)),
         interval=(float(low), float(high)),
         method=method,
+        given=known,
         adjust=tuple(first) if method == "two-stage" else tuple(z),
         rows=n,
         states=(control, treated),
@@ -281,20 +334,51 @@ class _Drawn:
         return self.counts.table([self.names.index(name) for name in names]) / self.counts.total
 
 
-def _set(graph: CausalGraph, x: str, y: str, adjust: Any) -> tuple[str, ...]:
-    """What to adjust for: as asked, if it is right; else the set of least variance, or the smallest."""
+def _given(graph: CausalGraph, x: str, y: str, given: Any) -> dict[str, Any]:
+    """The rows that it is about: {name: state}, checked."""
+    from .graph import values_of
+
+    known = values_of(given, "given=")
+    if given and not known:
+        raise InvalidArgument(f"given= says which rows: a dict {{name: state}}, not {shown(given)}.")
+    for name in graph._some(list(known)):
+        if name in (x, y):
+            raise InvalidArgument(f"{name!r} is an end of the effect: it cannot be given.")
+    return known
+
+
+def _code(variable: Variable, state: Any) -> int:
+    if variable.continuous:
+        raise InvalidArgument(
+            f"given= names states, and {variable.name!r} is a number: pgm.discretize makes states of it."
+        )
+    return variable.code(state)
+
+
+def _set(graph: CausalGraph, x: str, y: str, adjust: Any, given: tuple[str, ...]) -> tuple[str, ...]:
+    """What to adjust for: as asked, if it is right; else the set of least variance, or the smallest.
+
+    Among rows with something given, a set is right if it is right together with that.
+    """
+    effect = Effect.of(graph._mixed.arrows(), [x], [y])
     if adjust is None:
         sets = graph.adjustment_sets(x, y)
-        if not sets:
-            raise InvalidArgument(
-                f"No set of variables is right to adjust for ({sets.why}): 'plug-in' works out the formula "
-                "of `identify`, 'two-stage' uses instruments."
-            )
-        return tuple(sets._names(sets.optimal if sets.optimal is not None else sets[0]))
+        some = [*([] if sets.optimal is None else [sets.optimal]), *sets]
+        for one in some:
+            if not effect.fault([*one, *given]):
+                return tuple(name for name in sets._names(one) if name not in given)
+        why = sets.why if not sets else f"together with {listed(given)}: {effect.fault([*some[0], *given])}"
+        raise InvalidArgument(
+            f"No set of variables is right to adjust for ({why}): 'plug-in' works out the formula "
+            "of `identify`, 'two-stage' uses instruments."
+        )
     wanted = graph._some(names_of(adjust))
-    if fault := Effect.of(graph._mixed.arrows(), [x], [y]).fault(wanted):
-        raise InvalidArgument(f"adjust={list(wanted)} is wrong for the effect of {x!r} on {y!r}: {fault}.")
-    return wanted
+    if fault := effect.fault([*wanted, *given]):
+        also = f" among rows with {listed(given)} given" if given else ""
+        raise InvalidArgument(
+            f"adjust={list(wanted)} is wrong for the effect of {x!r} on {y!r}{also}: {fault}."
+        )
+    return tuple(name for name in wanted if name not in given)
 
 
 def _instrument(graph: CausalGraph, x: str, y: str, adjust: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -305,70 +389,3 @@ def _instrument(graph: CausalGraph, x: str, y: str, adjust: Any) -> tuple[tuple[
         raise InvalidArgument(f"The graph has no instrument for the effect of {x!r} on {y!r}.")
     z, given = min(found, key=lambda pair: len(pair[1]))
     return (z,), tuple(name for name in graph.nodes if name in given)
-
-
-def _matrix(names: Sequence[str], variables: Any, data: Any) -> np.ndarray:
-    """A column for each number, and for each state but the first."""
-    columns: list[np.ndarray] = []
-    n = len(next(iter(data.values())))
-    for name in names:
-        variable: Variable = variables[name]
-        if variable.continuous:
-            columns.append(np.asarray(data[name], float))
-        else:
-            codes = np.asarray(data[name])
-            columns += [(codes == k).astype(float) for k in range(1, variable.card)]
-    return np.column_stack(columns) if columns else np.zeros((n, 0))
-
-
-def _probability(target: np.ndarray, covariates: np.ndarray) -> np.ndarray:
-    """Logistic regression by Newton's method."""
-    a = np.column_stack([np.ones(len(target)), covariates])
-    beta = np.zeros(a.shape[1])
-    for _ in range(100):
-        p = 1.0 / (1.0 + np.exp(-np.clip(a @ beta, -30.0, 30.0)))
-        step = np.linalg.lstsq((a * (p * (1 - p))[:, None]).T @ a, a.T @ (target - p), rcond=None)[0]
-        beta = beta + step
-        if np.abs(step).max() < 1e-11:
-            break
-    found: np.ndarray = 1.0 / (1.0 + np.exp(-np.clip(a @ beta, -30.0, 30.0)))
-    return found
-
-
-def _weighted(x: Any, y: Any, z: Any, _: Any, ends: tuple[float, float]) -> float:
-    """Rows with a state of x, each weighted by one over its probability given z; weights add up to one."""
-    means = []
-    for end in ends:
-        has = (x == end).astype(float)
-        p = _probability(has, z)
-        if not has.any() or p.min() < _LEAST_SHARE:
-            return math.nan
-        means.append(float((has * y / p).sum() / (has / p).sum()))
-    return means[1] - means[0]
-
-
-def _doubly_robust(x: Any, y: Any, z: Any, _: Any, ends: tuple[float, float]) -> float:
-    """A linear regression in each arm, and what it misses weighted (Robins, Rotnitzky & Zhao 1994)."""
-    a = np.column_stack([np.ones(len(y)), z])
-    means = []
-    for end in ends:
-        has = x == end
-        p = _probability(has.astype(float), z)
-        if not has.any() or p.min() < _LEAST_SHARE:
-            return math.nan
-        fitted = a @ np.linalg.lstsq(a[has], y[has], rcond=None)[0]
-        means.append(float((fitted + has * (y - fitted) / p).mean()))
-    return means[1] - means[0]
-
-
-def _two_stage(x: Any, y: Any, z: Any, first: Any, ends: tuple[float, float]) -> float:
-    """Two-stage least squares: x as the instruments explain it, then y by that."""
-    one = np.column_stack([np.ones(len(y)), z])
-    stage = np.column_stack([one, first])
-    cause = np.asarray(x, float)
-    explained = stage @ np.linalg.lstsq(stage, cause, rcond=None)[0]
-    second = np.column_stack([one, explained])
-    beta, _, rank, _ = np.linalg.lstsq(second, y, rcond=None)
-    if rank < second.shape[1]:
-        return math.nan
-    return float(beta[-1]) * (ends[1] - ends[0])

@@ -291,6 +291,7 @@ class CausalGraph(Frozen):
         states: Any = None,
         outcome: Any = None,
         adjust: Any = None,
+        given: Mapping[str, Any] | None = None,
         bootstrap: int = 200,
         seed: int | np.random.Generator | None = None,
     ) -> Estimate:
@@ -306,6 +307,7 @@ class CausalGraph(Frozen):
             states: the two states of x, (control, treated); those it has if they are two, or 0 and 1.
             outcome: the state of y whose probability counts; the last of two, or the mean of numbers.
             adjust: what to adjust for; the set of least variance, or a smallest one, if left out.
+            given: {name: state}: the effect among those alone (conditional average effect).
             bootstrap: how often rows are drawn again for the interval.
             seed: of these draws.
 
@@ -326,7 +328,7 @@ class CausalGraph(Frozen):
         """
         from .estimation import estimate
 
-        return estimate(self, frame, x, y, method, states, outcome, adjust, bootstrap, seed)
+        return estimate(self, frame, x, y, method, states, outcome, adjust, bootstrap, seed, given)
 
     def to_networkx(self) -> nx.DiGraph[Any]:
         """Return the arrows, and each hidden cause as a node of its own with the attribute `hidden`."""
