@@ -17,7 +17,6 @@ from pgm.cpds import (
     CPD,
     AtLeast,
     DefaultCPD,
-    DensityCPD,
     Deterministic,
     EstimatorCPD,
     Exactly,
@@ -160,7 +159,6 @@ __all__ = [
     "CoupledHMM",
     "DefaultCPD",
     "Density",
-    "DensityCPD",
     "Deterministic",
     "DiscriminantAnalysis",
     "Distribution",
@@ -286,7 +284,7 @@ _RESULTS = (
 )
 _FORMS = (
     *(TableCPD, NoisyOr, NoisyAnd, NoisyMax, NoisyMin, Logistic, Deterministic, TreeCPD, AtLeast, Exactly),
-    *(Parity, MixtureCPD, DefaultCPD, DensityCPD, LinearGaussian, Gaussian, Categorical),
+    *(Parity, MixtureCPD, DefaultCPD, LinearGaussian, Gaussian, Categorical),
     *(Poisson, Bernoulli, Multinomial, GaussianMixture, Product, Regression, Softmax, ByInput, Estimators),
     *(StudentT, Codebook, ClassifierEmission),
 )

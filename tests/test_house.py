@@ -147,6 +147,7 @@ def test_loops_are_plain_functions(path: Path) -> None:
 # What the answers of each file of loops are checked against, that shares no code with them.
 ORACLES = {
     "pgm/adapters": ("tests/adapters/test_clusters.py", "itertools.product"),
+    "pgm/adapters/linear": ("tests/known/test_perceptron_rules.py", "by_hand("),
     "pgm/frames": ("tests/models/test_naive_bayes.py", "from sklearn import naive_bayes"),
     "pgm/models/classifiers": ("tests/models/test_naive_bayes.py", "from sklearn import naive_bayes"),
     "pgm/distributions": ("tests/distributions/test_normal.py", "from scipy import stats"),
@@ -190,7 +191,6 @@ MOST_LINES = 400
 LONG = {
     "pgm/cli.py": "one command, a function for each of its verbs",
     "pgm/cpds/base.py": "what every distribution can do, with its help",
-    "pgm/cpds/density_cpd.py": "one distribution: densities by state, blocks, draws, statistics and text",
     "pgm/cpds/linear_gaussian.py": "one distribution: table, density, statistics, fit and text",
     "pgm/cpds/logistic.py": "one distribution: table, statistics, fit and text",
     "pgm/cpds/noisy_max.py": "one distribution: table, chain, statistics, fit and text",

@@ -2,29 +2,8 @@
 
 from pgm.calls import guard_methods
 
-from .calibration import Calibrated, Calibrations, calibration
 from .decision_regions import Regions, regions
-from .estimates import ErrorEstimates, Estimated, error_estimates
-from .rates import Curves, Decided, DecisionRates
-from .roc import ROC, ROCs, roc
-from .rules import decision_rates
 
-__all__ = [
-    "ROC",
-    "Calibrated",
-    "Calibrations",
-    "Curves",
-    "Decided",
-    "DecisionRates",
-    "ErrorEstimates",
-    "Estimated",
-    "ROCs",
-    "Regions",
-    "calibration",
-    "decision_rates",
-    "error_estimates",
-    "regions",
-    "roc",
-]
+__all__ = ["Regions", "regions"]
 
-guard_methods([Regions, DecisionRates, ROC])
+guard_methods([Regions])

@@ -7,7 +7,6 @@ which the factor sums to one for every state of the others; an undirected factor
 from .dense import Dense
 from .gate import Gate, Writer
 from .gaussian import GaussianFactor
-from .own_density import OwnDensity
 from .row_table import RowTable
 from .score import Score
 from .sparse import Sparse
@@ -24,7 +23,6 @@ __all__ = [
     "GaussianFactor",
     "Linking",
     "ModelPart",
-    "OwnDensity",
     "RowTable",
     "Score",
     "Sparse",

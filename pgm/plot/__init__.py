@@ -15,9 +15,9 @@ from .decision_trees import strategy
 from .decisions import influence_diagram, risk, rule
 from .diagnoses import diagnosis
 from .effects import effect_range, estimate
-from .errors import calibration, decision_rates, error_estimates, roc_curves
 from .explanations import contributions, explaining_paths, information_map, odd_cells, waterfall
 from .groups import clusters, silhouettes
+from .hyperplanes import hyperplane, solution_region, weight_trace, weight_traces
 from .many_sequences import several
 from .mixtures import mixture
 from .networks import junction_tree, network
@@ -35,25 +35,23 @@ __all__ = [
     "answer_surface",
     "answer_tornado",
     "assignment",
-    "calibration",
     "causal_effect",
     "causal_graph",
     "clusters",
     "comparison",
     "contributions",
     "cpdag",
-    "decision_rates",
     "decision_regions",
     "densities",
     "diagnosis",
     "distribution",
     "effect_range",
-    "error_estimates",
     "estimate",
     "expected_losses",
     "explaining_paths",
     "fit",
     "gaussian_path",
+    "hyperplane",
     "influence_diagram",
     "information_map",
     "intervals",
@@ -69,7 +67,6 @@ __all__ = [
     "regions",
     "report",
     "risk",
-    "roc_curves",
     "rule",
     "samples",
     "selection",
@@ -77,6 +74,7 @@ __all__ = [
     "sensitivity_map",
     "several",
     "silhouettes",
+    "solution_region",
     "state_graph",
     "states_over_time",
     "steps",
@@ -86,4 +84,6 @@ __all__ = [
     "tornado",
     "twin_network",
     "waterfall",
+    "weight_trace",
+    "weight_traces",
 ]

@@ -33,9 +33,10 @@ def expected_moments(posterior: HybridPosterior, weights: Weights) -> dict[int, 
         rows.add_observed(solved.made, weights)
     if posterior.at_once():
         made = solved.made
-        if made is None or not made.layout.tree.parent.size:
-            return rows.statistics()
+        assert made is not None
         t = made.layout.tree
+        if not t.parent.size:
+            return rows.statistics()
         roots = np.flatnonzero(t.parent < 0).tolist()
         shares = {c: weights(t.axes[t.axis_at[c] : t.axis_at[c + 1]].tolist()).ravel() for c in roots}
         parents_first = np.arange(t.parent.size)[::-1].copy()
@@ -46,7 +47,7 @@ def expected_moments(posterior: HybridPosterior, weights: Weights) -> dict[int, 
     for x in range(g.n):  # one by one, each with the variables relevant to it
         family = [*d.parents[d.parent_at[x] : d.parent_at[x + 1]].tolist(), x]
         hidden = [y for y in family if not posterior.seen[y]]
-        if not hidden or posterior.unknown[hidden].any():
+        if not hidden:
             continue
         posterior.clock.check()
         posterior.solved.clear()
