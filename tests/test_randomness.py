@@ -66,6 +66,7 @@ def objects() -> Iterator[Any]:
     yield pgm.LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
     yield pgm.NonlinearDynamicalSystem(lambda x: x, lambda x: x, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
     yield from (pgm.priors.Dirichlet([1.0, 2.0]), pgm.priors.Student(3.0))
+    yield from (pgm.priors.Normal(0, sd=1), pgm.priors.NormalGamma(), pgm.priors.NormalWishart([0.0, 0.0]))
     yield pgm.BayesianNetwork(edges="a -> b").fit(ROWS, prior="laplace").posterior("b")
     still = pgm.LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8)
     yield pgm.SwitchingLinearDynamicalSystem([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [still, still])
@@ -191,6 +192,8 @@ def drawn(name: str, **options: Any) -> Any:
         found = np.array(found.observations)
     elif isinstance(found, SampledSeries):
         found = found.observations
+    if isinstance(found, tuple):
+        return [column.tolist() for column in found]
     return [column.tolist() for column in (found.values() if isinstance(found, dict) else [found])]
 
 

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pgm.calls import guard_constructors
 from pgm.distributions import Gaussian
-from pgm.distributions.gaussian_statistics import GaussianStatistics, gathered
+from pgm.distributions.gaussian_statistics import GaussianStatistics, gathered, restricted
 from pgm.errors import InvalidArgument, listed, shown
 from pgm.frames.matrices import Features
 from pgm.frames.undeclared import Observations
-from pgm.learning import Step, climb
+from pgm.learning import climb
 from pgm.models import BayesianNetwork
+from pgm.models.mixtures import Mixture
+from pgm.models.mixtures.labels import Labels
+from pgm.models.mixtures.learning import Counted, Numbers, Task
 from pgm.printing import label
 from pgm.randomness import generator
 from pgm.results.fit_report import FitReport
 from pgm.variables import Variable
 
-from .normal_rows import FORMS, Normals, add_chain, check, covariances, variances
+from .normal_rows import FORMS, Normals, add_chain, check, variances
 from .row_classifier import RowClassifier
 from .training import Training, free_name
 
@@ -36,8 +40,10 @@ class Components(NamedTuple):
 class MixtureClassifier(RowClassifier):
     """A classifier whose classes are mixtures of normal distributions. Follows scikit-learn's conventions.
 
-    EM learns the mixtures of all classes, also from rows with gaps; what is missing is summed out when it is
-    asked. `to_network()` is the same as a Bayesian network, in which the component is a hidden node.
+    The classes are one mixture (`pgm.Mixture`) whose components each belong to a class, and the classes of
+    rows are labels: EM learns it, also from rows with gaps, and from rows without a class. What is missing is
+    summed out when it is asked. `to_network()` is the same as a Bayesian network, in which the component is a
+    hidden node.
 
     Args:
         n_components: how many normals each class has.
@@ -102,19 +108,22 @@ class MixtureClassifier(RowClassifier):
         prior = self.prior
         if isinstance(prior, bool) or not isinstance(prior, int | float) or not 0.0 <= prior < np.inf:
             raise InvalidArgument(f"prior= is a number of rows, 0 or more, not {shown(prior)}.")
-        rows = np.column_stack(list(data.values.values()))
-        task = _Task(rows, data, int(self.n_components), self.form, float(prior))
+        m, k, d = int(self.n_components), data.target.card, len(data.values)
+        belief = _Spread(_variances(data), float(prior), self.form)
+        task = _Classes(data, m, belief, self.class_prior is not None)
         seeds = generator(self.seed).spawn(int(self.starts))
         begin = [lambda seed=seed, i=i: task.first(seed if i else None) for i, seed in enumerate(seeds)]
         found, reports, best = climb(
             begin, task.expect, task.maximise, max_iter=self.max_iter, tol=self.tol, clock=data.clock
         )
-        k, d = data.target.card, rows.shape[1]
         logs = tuple(report.log_likelihoods for report in reports)
+        weights = found.weights.reshape(k, m)
+        mean, covariance = _parts(found.emission)
         return {
-            "weights_": found.weights,
-            "means_": found.normals.means.reshape(k, -1, d),
-            "covariances_": found.normals.covariances.reshape(k, -1, d, d),
+            "class_prior_": weights.sum(axis=1),
+            "weights_": weights / weights.sum(axis=1, keepdims=True),
+            "means_": mean.reshape(k, m, d),
+            "covariances_": covariance.reshape(k, m, d, d),
             "fit_report_": reports[best].changed(starts=logs),
             "n_iter_": reports[best].iterations,
         }
@@ -184,94 +193,144 @@ class MixtureClassifier(RowClassifier):
         return ["class", "P(class)", "weight", *map(label, self._variables)], rows, note
 
 
-class _Task:
-    """Rows, and the mixtures that learn from them."""
+def _variances(data: Training) -> np.ndarray:
+    """Of each column, all rows together, as a matrix."""
+    found = variances(np.column_stack(list(data.values.values())), data.weights)
+    if flat := [name for name, v in zip(data.variables, found.tolist(), strict=True) if v <= 0.0]:
+        raise InvalidArgument(f"{listed(flat)}: one value in all rows, which tells no class. Leave it out.")
+    return np.diag(found)
 
-    def __init__(self, rows: np.ndarray, data: Training, m: int, form: str, prior: float) -> None:
-        self.rows, self.data, self.m, self.form, self.prior = rows, data, m, form, prior
-        self.k, self.d = data.target.card, rows.shape[1]
-        self.spread = np.diag(variances(rows, data.weights))
-        flat = [n for n, v in zip(data.variables, np.diag(self.spread).tolist(), strict=True) if v <= 0.0]
-        if flat:
-            raise InvalidArgument(
-                f"{listed(flat)}: one value in all rows, which tells no class. Leave it out."
-            )
-        self.labels = np.zeros((len(rows), self.k))
-        self.labels[np.arange(len(rows)), data.labels] = data.weights
 
-    def first(self, random: np.random.Generator | None) -> Components:
+def _parts(emission: Any) -> tuple[np.ndarray, np.ndarray]:
+    mean, covariance = emission.parameters()
+    return mean, covariance
+
+
+@dataclass(frozen=True, eq=False)
+class _Spread:
+    """The belief, worth so many rows, that the columns of each component vary as those of all rows."""
+
+    variances: np.ndarray  # (columns, columns)
+    rows: float
+    form: str
+
+    def fitted(self, emission: Any, s: GaussianStatistics) -> Any:
+        """The most probable emission; a component without rows keeps its mean."""
+        mean = np.where(s.weight[:, None] > 0.0, s.mean, emission.parameters()[0])
+        scatter = s.scatter + self.rows * self.variances
+        return emission._of(mean, restricted(scatter, s.weight + self.rows, self.form))
+
+    def log(self, emission: Any) -> float:
+        """The log density of the covariances, up to a constant."""
+        if self.rows == 0.0:
+            return 0.0
+        _, covariance = emission.parameters()
+        every = np.broadcast_to(self.variances, covariance.shape)
+        traces = np.trace(np.linalg.solve(covariance, every), axis1=1, axis2=2)
+        return float(-0.5 * self.rows * (np.linalg.slogdet(covariance)[1] + traces).sum())
+
+    def drawn(self, emission: Any, statistics: Any, random: np.random.Generator) -> Any:
+        """Nothing is drawn: a classifier has the most probable numbers."""
+        raise NotImplementedError
+
+
+class _Classes(Task):
+    """How the mixture learns whose components belong to classes: the first m to the first, and so on."""
+
+    def __init__(self, data: Training, m: int, belief: _Spread, fixed: bool) -> None:
+        """Take rows with their classes.
+
+        Args:
+            data: the rows.
+            m: how many components each class has.
+            belief: the prior.
+            fixed: whether P(class) is what the user says.
+        """
+        self.data, self.m, self.belief = data, m, belief
+        self.class_prior = data.class_prior if fixed else None
+        classes = data.target.card
+        model = Mixture(
+            n_components=classes * m,
+            emission=Gaussian(dim=len(data.values), form=belief.form),
+            columns=[f"x{i}" for i in range(len(data.values))],
+        )
+        read = model._rows(dict(zip(model.columns, data.values.values(), strict=True)))
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.repeat(np.eye(classes), m, axis=0))
+        super().__init__(model, read, Labels(data.labels, logs), weights=data.weights)
+        self.clock, self.prior_emission = data.clock, belief
+
+    def first(self, random: np.random.Generator | None) -> Numbers:
         """Some rows of each class for each component: along the principal axis, or by chance."""
-        filled = np.where(np.isnan(self.rows), self._means(), self.rows)
-        belongs = np.zeros((len(filled), self.k, self.m))
-        for c in range(self.k):
-            mine = np.flatnonzero(self.data.labels == c)
-            weights = self.data.weights[mine]
+        rows, data, classes = (
+            np.column_stack(list(self.data.values.values())),
+            self.data,
+            self.data.target.card,
+        )
+        known = data.labels >= 0
+        rows, labels, weights = rows[known], data.labels[known], data.weights[known]
+        own = np.zeros((len(rows), classes))
+        own[np.arange(len(rows)), labels] = weights
+        filled = np.where(np.isnan(rows), self._means(rows, own, labels), rows)
+        scale = np.sqrt(np.diag(self.belief.variances))
+        shares = np.zeros((len(rows), classes, self.m))
+        for c in range(classes):
+            mine = np.flatnonzero(labels == c)
             if random is not None:
-                axis = random.normal(size=self.d) / np.sqrt(np.diag(self.spread))
+                axis = random.normal(size=len(scale)) / scale
             else:
-                off = filled[mine] - np.average(filled[mine], axis=0, weights=weights)
-                off = np.asarray(off / np.sqrt(np.diag(self.spread)))
-                axis = np.linalg.eigh((off * weights[:, None]).T @ off)[1][:, -1]
-                axis = axis * np.sign(axis[np.abs(axis).argmax()]) / np.sqrt(np.diag(self.spread))
-            belongs[mine, c, _cut(np.round(filled[mine] @ axis, 9), weights, self.m)] = 1.0
-        shares = (self.labels[:, :, None] * belongs).reshape(len(filled), -1)
-        found = gathered(filled, shares, None, None, self.form != "full")
-        means: np.ndarray = found.mean.reshape(self.k, self.m, self.d)
-        empty = found.weight.reshape(self.k, self.m) <= 0.0
-        own = gathered(filled, self.labels, None, None).mean
-        means = np.where(empty[:, :, None], own[:, None], means).reshape(-1, self.d)
-        statistics = GaussianStatistics(found.weight, means, found.scatter)
-        prior = max(self.prior, 1.0)  # rows may be few: to begin with, components are wide
-        return self._made(statistics, prior)
+                off = filled[mine] - np.average(filled[mine], axis=0, weights=weights[mine])
+                off = np.asarray(off / scale)
+                axis = np.linalg.eigh((off * weights[mine, None]).T @ off)[1][:, -1]
+                axis = axis * np.sign(axis[np.abs(axis).argmax()]) / scale
+            group = _cut(np.round(filled[mine] @ axis, 9), weights[mine], self.m)
+            shares[mine, c, group] = weights[mine]
+        found = gathered(filled, shares.reshape(len(rows), -1), None, None, self.belief.form != "full")
+        every = np.repeat(gathered(filled, own, None, None).mean, self.m, axis=0)
+        mean = np.where(found.weight[:, None] > 0.0, found.mean, every)
+        rows_believed = max(self.belief.rows, 1.0)  # rows may be few: to begin with, components are wide
+        scatter = found.scatter + rows_believed * self.belief.variances
+        spread = restricted(scatter, found.weight + rows_believed, self.belief.form)
+        emission = self.model.emission._of(mean, spread)  # type: ignore[attr-defined]
+        self.check(emission, "at the start")
+        within = found.weight.reshape(classes, self.m)
+        within = within / within.sum(axis=1, keepdims=True)
+        return Numbers((data.class_prior[:, None] * within).reshape(-1), emission)
 
-    def _means(self) -> np.ndarray:
+    def _means(self, rows: np.ndarray, own: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """The mean of each row's class, of what is there."""
-        there = ~np.isnan(self.rows)
-        total = there.T.astype(float) @ self.labels
-        sums = np.where(there, self.rows, 0.0).T @ self.labels
+        there = ~np.isnan(rows)
+        total = there.T.astype(float) @ own
+        sums = np.where(there, rows, 0.0).T @ own
         if (total <= 0.0).any():
             j, c = np.argwhere(total <= 0.0)[0].tolist()
             raise InvalidArgument(
                 f"The column {shown(list(self.data.variables)[j])} has no number in any row of the class "
                 f"{shown(self.data.target.states[c])}: nothing says where it lies there."
             )
-        return np.asarray((sums / total).T[self.data.labels])
+        return np.asarray((sums / total).T[labels])
 
-    def expect(self, now: Components) -> Step[GaussianStatistics]:
-        """How much each row is of each component, and what follows."""
-        logs = _joint(self.rows, now)
-        sums = _summed(logs)
-        log = float((sums * self.labels).sum())
-        with np.errstate(invalid="ignore"):
-            belongs = np.nan_to_num(np.exp(logs - sums[:, :, None]))
-        shares = (self.labels[:, :, None] * belongs).reshape(len(self.rows), -1)
-        means, spreads = now.normals
-        found = gathered(
-            self.rows, shares, means, spreads, self.form != "full" and not np.isnan(self.rows).any()
+    def maximise(self, now: Numbers, found: Counted, iteration: int) -> Numbers:
+        """The most probable mixture; P(class) stays if the user says it."""
+        made = super().maximise(now, found, iteration)
+        if self.class_prior is None:
+            return made
+        within = made.weights.reshape(-1, self.m)
+        sums = within.sum(axis=1, keepdims=True)
+        old = now.weights.reshape(-1, self.m)
+        within = np.where(
+            sums > 0.0, within / np.where(sums > 0.0, sums, 1.0), old / old.sum(axis=1, keepdims=True)
         )
-        belief = 0.0
-        if self.prior > 0.0:
-            _, dets = np.linalg.slogdet(spreads)
-            traces = np.trace(
-                np.linalg.solve(spreads, np.broadcast_to(self.spread, spreads.shape)), axis1=1, axis2=2
-            )
-            belief = -0.5 * self.prior * float((dets + traces).sum())
-        return Step(log, log + belief, found)
+        return Numbers((self.class_prior[:, None] * within).reshape(-1), made.emission)
 
-    def maximise(self, now: Components, found: GaussianStatistics, iteration: int) -> Components:
-        """The most probable mixtures for these statistics; a component without rows keeps its mean."""
-        empty = found.weight <= 0.0
-        means = np.where(empty[:, None], now.normals.means, found.mean)
-        return self._made(GaussianStatistics(found.weight, means, found.scatter), self.prior)
+    def check(self, emission: Any, when: str) -> None:
+        """Raise where a density has shrunk to a point."""
+        states = self.data.target.states
 
-    def _made(self, found: GaussianStatistics, prior: float) -> Components:
-        weight = found.weight.reshape(self.k, self.m)
-        scatter = found.scatter + prior * self.spread
-        spreads = covariances(GaussianStatistics(found.weight + prior, found.mean, scatter), self.form, False)
-        normals = Normals(found.mean, spreads)
-        check(normals, list(self.data.variables), lambda i: f"component {i % self.m} of the class "
-              f"{shown(self.data.target.states[i // self.m])}")  # fmt: skip
-        return Components(weight / weight.sum(axis=1, keepdims=True), normals)
+        def called(i: int) -> str:
+            return f"component {i % self.m} of the class {shown(states[i // self.m])}"
+
+        check(Normals(*_parts(emission)), list(self.data.variables), called)
 
 
 def _cut(values: np.ndarray, weights: np.ndarray, m: int) -> np.ndarray:
