@@ -230,6 +230,7 @@ LONG = {
     "pgm/results/gaussian_path.py": "one kind of result, of states and of what is observed",
     "pgm/results/steps.py": "what is said of steps: one small class for each kind of answer",
     "pgm/variables.py": "variables, states and bins, with their errors",
+    "pgm/models/classifiers/network_classifier.py": "one estimator: half of it is help",
     "pgm/models/understanding.py": "what a network is asked about its answers: nearly all of it is help",
 }
 

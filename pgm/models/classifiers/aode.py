@@ -55,14 +55,21 @@ class AODEClassifier(FamilyClassifier):
     def _learn(self, data: Training) -> dict[str, Any]:
         data = self._in_states(data)
         counts = self._counts(data)
-        cpds = {}
-        for first, one in data.variables.items():
-            families = {
-                name: [] if name == first or (one.continuous and not v.continuous) else [first]
-                for name, v in data.variables.items()
-            }
-            cpds[first] = self._learned(data, counts, families)
+        cpds = {f: self._learned(data, counts, families) for f, families in _families(data).items()}
         return {"_variables": data.variables} | self._ready(data.target, data.class_prior, cpds)
+
+    def _learn_in_part(self, data: Training) -> dict[str, Any]:
+        """Each network by itself; P(class), which they share, is that of the rows that have one."""
+        data = self._in_states(data)
+        known = data.known()
+        counts, cpds, reports = self._counts(known), {}, []
+        for first, families in _families(data).items():
+            found = self._climbed(data, families, self._learned(known, counts, families), True)
+            cpds[first] = {name: found.cpds[name] for name in families}
+            reports.append(found.report)
+        slowest = max(reports, key=lambda report: (not report.converged, report.iterations))
+        made = self._ready(data.target, data.class_prior, cpds)
+        return {"_variables": data.variables, "fit_report_": slowest} | made
 
     def _ready(self, target: Variable, shares: np.ndarray, cpds: dict[str, dict[str, CPD]]) -> dict[str, Any]:
         """What is kept of what was learned."""
@@ -117,6 +124,17 @@ class AODEClassifier(FamilyClassifier):
         rows = [[label(name), counted_states(v)] for name, v in self._variables.items()]
         what = f"AODEClassifier of {label(self._target.name)!r}: {self._said_shares()}"
         return ["column", "states"], rows, f"{what}; the mean of {len(rows):,} networks"
+
+
+def _families(data: Training) -> dict[str, dict[str, list[str]]]:
+    """For each column that is the parent of all others: the parents of each besides the class."""
+    return {
+        first: {
+            name: [] if name == first or (one.continuous and not v.continuous) else [first]
+            for name, v in data.variables.items()
+        }
+        for first, one in data.variables.items()
+    }
 
 
 def _of(target: Variable, shares: np.ndarray, name: str, cpds: dict[str, CPD]) -> BayesianNetwork:

@@ -32,12 +32,23 @@ class _Augmented(FamilyClassifier):
 
     def _learn(self, data: Training) -> dict[str, Any]:
         data = self._in_states(data)
-        counts = self._counts(data)
-        names = list(data.variables)
+        cpds = self._begin(data)[1]
+        return {"_variables": data.variables} | self._ready(data.target, data.class_prior, cpds)
+
+    def _learn_in_part(self, data: Training) -> dict[str, Any]:
+        data = self._in_states(data)
+        families, cpds = self._begin(data.known())
+        found = self._climbed(data, families, cpds, self.class_prior is not None)
+        shares = found.cpds[data.target.name].values
+        made = self._ready(data.target, shares, {name: found.cpds[name] for name in cpds})
+        return {"_variables": data.variables, "class_prior_": shares, "fit_report_": found.report} | made
+
+    def _begin(self, data: Training) -> tuple[dict[str, list[str]], dict[str, CPD]]:
+        """The parents of each column besides the class, and what is learned of it."""
+        counts, names = self._counts(data), list(data.variables)
         parents = self._parents(Told.of(data, counts, max(1.0, self._belief())))
         families = {name: [names[u] for u in those] for name, those in zip(names, parents, strict=True)}
-        cpds = self._learned(data, counts, families)
-        return {"_variables": data.variables} | self._ready(data.target, data.class_prior, cpds)
+        return families, self._learned(data, counts, families)
 
     def _ready(self, target: Variable, shares: np.ndarray, cpds: dict[str, CPD]) -> dict[str, Any]:
         """What is kept of what was learned."""

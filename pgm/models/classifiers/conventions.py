@@ -169,6 +169,19 @@ def labels_of(y: Any, count: int, what: str = "rows") -> np.ndarray:
     return found
 
 
+def labelled(labels: np.ndarray) -> np.ndarray:
+    """Which rows have a class: None and NaN are none.
+
+    >>> labelled(np.array(["a", None], dtype=object)).tolist()
+    [True, False]
+    """
+    if labels.dtype.kind == "f":
+        return np.asarray(~np.isnan(labels))
+    if labels.dtype.kind != "O":
+        return np.ones(len(labels), bool)
+    return np.array([not is_missing(label) for label in labels.tolist()], bool)
+
+
 def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The classes in order, and which of them each row is of.
 

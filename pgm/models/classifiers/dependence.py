@@ -11,7 +11,7 @@ from pgm.distributions.gaussian_statistics import GaussianStatistics
 from pgm.learning.counts import Counts
 
 from .column_terms import moments
-from .lines import with_belief
+from .lines import rows_like
 from .training import Training
 
 _ROUNDED = 9  # digits, in nats: what is as good as equal goes by the order of the columns
@@ -107,7 +107,7 @@ def _of_classes(values: np.ndarray, data: Training, belief: float) -> float:
 def _gain(above: GaussianStatistics, cells: GaussianStatistics, of: np.ndarray, belief: float) -> float:
     """How much narrower cells are than what they are cells of: the mean of the logarithm of that."""
     wide = GaussianStatistics(above.weight[of], above.mean[of], above.scatter[of])
-    made = with_belief(cells, wide, belief)
+    made = cells + rows_like(wide, belief)
     some = (cells.weight > 0.0) & (wide.scatter[:, 0, 0] > 0.0)
     variances = wide.scatter[some, 0, 0] / wide.weight[some], made.scatter[some, 0, 0] / made.weight[some]
     with np.errstate(divide="ignore"):

@@ -17,8 +17,9 @@ from pgm.frames.undeclared import Observations
 from pgm.models import BayesianNetwork
 from pgm.printing import label
 from pgm.results.fit_report import FitReport
+from pgm.variables import Variable
 
-from .normal_rows import FORMS, Normals, Singular, add_chain, learned, log_students
+from .normal_rows import FORMS, Classes, Normals, Singular, add_chain, learned, log_students
 from .row_classifier import RowClassifier
 from .training import Training
 
@@ -97,17 +98,25 @@ class DiscriminantAnalysis(RowClassifier):
         rows = np.column_stack(list(data.values.values()))
         if self.prior is not None:
             return self._averaged(rows, data)
-        normals, report, smoothing = self._learned(rows, data)
+        (normals, prior), report, smoothing = self._learned(rows, data)
         return {
+            "class_prior_": prior,
             "means_": normals.means,
             "covariances_": normals.covariances,
-            "discriminants_": discriminants(normals, data, bool(self.shared)),
+            "discriminants_": discriminants(normals, data.target, prior, bool(self.shared)),
             "fit_report_": report,
             "var_smoothing_": smoothing,
             "_students": None,
         }
 
-    def _learned(self, rows: np.ndarray, data: Training) -> tuple[Normals, FitReport | None, float]:
+    def _learn_in_part(self, data: Training) -> dict[str, Any]:
+        if self.prior is not None:
+            raise InvalidArgument(
+                "prior= averages over what is learned of rows with a class: leave the others out, or prior=."
+            )
+        return self._learn(data)
+
+    def _learned(self, rows: np.ndarray, data: Training) -> tuple[Classes, FitReport | None, float]:
         """The normals, and how much was added to their variances."""
         asked = self.var_smoothing
         auto = isinstance(asked, str) and asked == "auto"
@@ -115,13 +124,13 @@ class DiscriminantAnalysis(RowClassifier):
             isinstance(asked, bool) or not isinstance(asked, int | float) or not 0.0 <= asked < np.inf
         ):
             raise InvalidArgument(f'var_smoothing= is "auto" or a number of at least 0, not {shown(asked)}.')
-        first = 0.0 if auto else float(asked)
+        first, keep = 0.0 if auto else float(asked), self.class_prior is not None
         try:
-            return *learned(rows, data, self.form, bool(self.shared), first), first
+            return *learned(rows, data, self.form, bool(self.shared), first, keep), first
         except Singular as error:
             if not auto:
                 raise
-            found = learned(rows, data, self.form, bool(self.shared), _SMOOTHED)
+            found = learned(rows, data, self.form, bool(self.shared), _SMOOTHED, keep)
             warn(
                 f"{error.why} So {_SMOOTHED:g} of the variance of each column was added to its variances "
                 f"(var_smoothing={_SMOOTHED:g}, which says so silently)."
@@ -207,18 +216,20 @@ class DiscriminantAnalysis(RowClassifier):
         return ["column", *(label(state) for state in self._target.states)], rows, note
 
 
-def discriminants(normals: Normals, data: Training, shared: bool) -> dict[Any, Discriminant]:
+def discriminants(
+    normals: Normals, target: Variable, prior: np.ndarray, shared: bool
+) -> dict[Any, Discriminant]:
     """Log P(x, class) as a quadratic of x, but for what no class changes: (2 pi)^d, and what they share."""
     found = {}
     for c, (mean, covariance) in enumerate(zip(*normals, strict=True)):
         precision = np.linalg.inv(covariance)
         w = precision @ mean
-        p = float(data.class_prior[c])
+        p = float(prior[c])
         constant = -0.5 * float(mean @ w) + (math.log(p) if p > 0.0 else -math.inf)
         if not shared:
             constant -= 0.5 * float(np.linalg.slogdet(covariance)[1])
         quadratic = np.zeros_like(precision) if shared else -0.5 * precision
-        found[data.target.states[c]] = Discriminant(quadratic, w, constant)
+        found[target.states[c]] = Discriminant(quadratic, w, constant)
     return found
 
 

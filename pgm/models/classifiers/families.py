@@ -20,10 +20,12 @@ from pgm.learning.counts import Counts
 from pgm.learning.discretization import METHODS, bins_of
 from pgm.learning.parameters import Rule, rules
 from pgm.models import BayesianNetwork
+from pgm.models.fitting import Fit
 from pgm.variables import Variable
 
 from .conventions import CLASSES
-from .lines import Lines, learned_line
+from .in_part import climbed
+from .lines import Lines, line_of
 from .row_classifier import RowClassifier
 from .training import Training
 
@@ -54,8 +56,11 @@ class FamilyClassifier(RowClassifier):
         method, count = self._cuts()
         variables, codes = dict(data.variables), dict(data.codes)
         for name, values in data.values.items():
-            classes = data.labels if method == "mdlp" else None
-            bins = bins_of(values, method, count, classes, data.weights)
+            if method == "mdlp":  # which goes by classes
+                rows = data.labels >= 0
+                bins = bins_of(values[rows], method, count, data.labels[rows], data.weights[rows])
+            else:
+                bins = bins_of(values, method, count, None, data.weights)
             variables[name] = Variable(name, bins)
             found = np.searchsorted(np.array(bins.edges), values, side="right").astype(np.int32) - np.int32(1)
             found[np.isnan(values)] = -1
@@ -117,8 +122,25 @@ class FamilyClassifier(RowClassifier):
                 made[name] = how[name].fitted(blank[name], tables[name])
             else:
                 data.clock.check("learning a classifier")
-                made[name] = learned_line(data, name, parents, self._belief(name))
+                made[name] = line_of(data, name, parents, self._belief(name))[0]
         return made
+
+    def _climbed(
+        self, data: Training, families: Mapping[str, Sequence[str]], cpds: Mapping[str, CPD], keep: bool
+    ) -> Fit:
+        """Learn the same families also from rows without a class.
+
+        Args:
+            data: the rows.
+            families: {column: its parents besides the class}.
+            cpds: as the rows with a class teach them.
+            keep: whether P(class) stays.
+        """
+        made = self._rules({name: cpd for name, cpd in cpds.items() if cpd.tabular}, data)
+        known = data.known()
+        for name in cpds.keys() - made.keys():
+            made[name] = Rule(line_of(known, name, families[name], self._belief(name))[2])
+        return climbed(data, cpds.values(), made, keep_shares=keep)
 
     def _rules(self, blank: Mapping[str, CPD], data: Training) -> dict[str, Rule]:
         """How each table is learned."""

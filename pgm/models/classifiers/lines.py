@@ -15,23 +15,24 @@ from .training import Training
 _LOG_2PI = float(np.log(2.0 * np.pi))
 
 
-def with_belief(cells: GaussianStatistics, above: GaussianStatistics, rows: float) -> GaussianStatistics:
-    """Statistics of cells, with so many rows more in each that vary as those above do.
+def rows_like(cells: GaussianStatistics, rows: float) -> GaussianStatistics:
+    """Statistics of so many rows in each cell, which vary as those there do.
 
     >>> one = GaussianStatistics(np.array([2.0]), np.array([[0.0]]), np.array([[[6.0]]]))
-    >>> with_belief(times(one, 0.0), one, 1.0).scatter.tolist()
+    >>> rows_like(one, 1.0).scatter.tolist()
     [[[3.0]]]
     """
-    if rows == 0.0:
-        return cells
-    one = np.divide(rows, above.weight, out=np.zeros_like(above.weight), where=above.weight > 0.0)
-    return cells + GaussianStatistics(above.weight * one, above.mean, above.scatter * one[:, None, None])
+    one = np.divide(rows, cells.weight, out=np.zeros_like(cells.weight), where=cells.weight > 0.0)
+    return GaussianStatistics(cells.weight * one, cells.mean, cells.scatter * one[:, None, None])
 
 
-def learned_line(data: Training, name: str, parents: Sequence[str], rows: float) -> LinearGaussian:
+def line_of(
+    data: Training, name: str, parents: Sequence[str], rows: float
+) -> tuple[LinearGaussian, GaussianStatistics, GaussianStatistics]:
     """A column of numbers as a line in numbers among its parents, for each class and state of the others.
 
-    Rows are added that vary as those around: to each class as all, to each state in it as the class.
+    Rows are added that vary as those around: to each class as all, to each state in it as the class. Returns
+    the line, the statistics of the rows, and those of what is added.
 
     Args:
         data: the rows; those with a gap in the family are left out.
@@ -49,22 +50,22 @@ def learned_line(data: Training, name: str, parents: Sequence[str], rows: float)
     numbers = np.column_stack([data.values[v.name][there] for v in (*causes, child)])
     codes = np.column_stack([data.labels[there], *(data.codes[v.name][there] for v in switches)])
     weights = data.weights[there]
-    levels = [
-        LinearGaussian.standard(child, tuple([*given_, *causes]))
-        for given_ in ([], [data.target], [data.target, *switches])
-    ]
-    wide = levels[0].gathered(codes[:, :0], numbers, weights)
-    if not wide.scatter[0, -1, -1] > 0.0:
+    every, of_class, line = (
+        LinearGaussian.standard(child, tuple([*these, *causes]))
+        for these in ([], [data.target], [data.target, *switches])
+    )
+    above = every.gathered(codes[:, :0], numbers, weights)
+    if not above.scatter[0, -1, -1] > 0.0:
         raise InvalidArgument(
             f"The column {shown(name)} has one value in all rows, or none beside its parents: it tells "
             "nothing of the class. Leave it out."
         )
-    found = wide
-    for cpd, width in zip(levels[1:], (1, codes.shape[1])[: 1 + bool(switches)], strict=False):
-        cells = cpd.gathered(codes[:, :width], numbers, weights)
-        many = cells.weight.size // found.weight.size
-        found = with_belief(cells, _repeated(found, many), rows)
-    made: LinearGaussian = levels[2].fitted(found)
+    cells = of_class.gathered(codes[:, :1], numbers, weights)
+    added = rows_like(_repeated(above, data.target.card), rows)
+    if switches:
+        above, cells = cells + added, line.gathered(codes, numbers, weights)
+        added = rows_like(_repeated(above, cells.weight.size // data.target.card), rows)
+    made: LinearGaussian = line.fitted(cells + added)
     sd = np.asarray(made.sd)
     if not (sd > 0.0).all():
         at = np.unravel_index(int((sd <= 0.0).argmax()), sd.shape)
@@ -73,7 +74,7 @@ def learned_line(data: Training, name: str, parents: Sequence[str], rows: float)
             f"The column {shown(name)} has no variance left in the class {shown(state)}{beside}: give it a "
             "prior, prior=1, or cut its numbers into states with bins=."
         )
-    return made
+    return made, cells, added
 
 
 def _repeated(statistics: GaussianStatistics, many: int) -> GaussianStatistics:

@@ -128,6 +128,9 @@ class MixtureClassifier(RowClassifier):
             "n_iter_": reports[best].iterations,
         }
 
+    def _learn_in_part(self, data: Training) -> dict[str, Any]:
+        return self._learn(data)
+
     def _log_joint(self, seen: Observations) -> np.ndarray:
         rows = np.full((seen.n_rows, len(self._variables)), np.nan)
         for j, name in enumerate(self._variables):

@@ -31,7 +31,8 @@ from pgm.runtime.clock import start_clock
 from pgm.variables import Variable
 
 from .column_terms import Terms, moments, normal, refuse_negative, spread, with_moments
-from .conventions import class_prior_of, labels_of
+from .conventions import class_prior_of, labelled, labels_of
+from .in_part import climbed
 from .row_classifier import RowClassifier
 from .training import Training, classes_column
 
@@ -122,6 +123,26 @@ class NaiveBayes(RowClassifier):
         kinds = _kinds(self.columns, tuple(data.variables))
         counted = [name for name, kind in kinds.items() if kind == "multinomial"]
         return self._from(data, _statistics(data, counted), data.per_class(), counted)
+
+    def _learn_in_part(self, data: Training) -> dict[str, Any]:
+        begun = self._learn(data.known())
+        if begun["_counted"]:
+            raise InvalidArgument(
+                f"{listed(begun['_counted'])}: counts of one multinomial are learned from rows with a class "
+                "only. Leave the others out."
+            )
+        if begun["_students"]:
+            raise InvalidArgument(
+                'Rows without a class go with estimate="mean" or "mode": what is predicted of numbers whose '
+                "spread is learned too has no EM."
+            )
+        rules = self._rules(begun["_cpds"])
+        found = climbed(data, begun["_cpds"].values(), rules, keep_shares=self.class_prior is not None)
+        statistics = {name: found.learned.statistics[name] for name in begun["_cpds"]}
+        shares = found.cpds[data.target.name].values
+        weight = shares * data.weights.sum()
+        made = self._from(data, statistics, weight, [])
+        return made | {"class_prior_": shares, "fit_report_": found.report}
 
     def _from(
         self, data: Training, statistics: dict[str, Any], weight: np.ndarray, counted: list[str]
@@ -244,8 +265,8 @@ class NaiveBayes(RowClassifier):
             )
         if first:
             data, named = self._read(X, y, sample_weight, classes)
-            found = self._learn(data)
-            vars(self).update(found, **self._about(data, named))
+            found = self._learn_in_part(data) if data.in_part else self._learn(data)
+            vars(self).update(self._about(data, named) | found)
             return self
         if classes is not None and [*map(str, np.unique(classes))] != [*map(str, self.classes_.tolist())]:
             raise InvalidArgument(
@@ -276,9 +297,13 @@ class NaiveBayes(RowClassifier):
             )
         seen = self._seen(X)
         weights = weights_of(sample_weight, seen.n_rows)
-        codes = np.array(
-            [self._target.code(one) for one in labels_of(labels, seen.n_rows).tolist()], np.int64
-        )
+        told = labels_of(labels, seen.n_rows)
+        if not (known := labelled(told)).all():
+            raise InvalidFrame(
+                f"Row {int((~known).argmax()):,} (the first is 0) has no class; `fit` learns from such rows, "
+                "`partial_fit` does not."
+            )
+        codes = np.array([self._target.code(one) for one in told.tolist()], np.int64)
         keep = weights > 0.0
         return Training(
             self._variables,

@@ -123,12 +123,12 @@ class NetworkClassifier(FamilyClassifier):
         Args:
             X: a data frame, a dict of columns, or an array of rows, whose columns are those of `net` in their
                 order, without the class and what is hidden.
-            y: the class of each row; or the name of the column of X that has it. May be left out where X has
-                a column `target`.
+            y: the class of each row, None where nobody knows it; or the name of the column of X that has it.
+                May be left out where X has a column `target`.
             sample_weight: how much each row counts; 1 if left out.
 
         Raises:
-            InvalidFrame: no rows, a column that is missing or without a value, a row without a class.
+            InvalidFrame: no rows, a column that is missing or without a value.
             InvalidArgument: there are not as many classes as rows, or only one; an option is out of range.
             UnknownState, UnknownVariable: what was declared does not fit the columns.
 
@@ -190,6 +190,9 @@ class NetworkClassifier(FamilyClassifier):
                     states[name] = domain.bins if domain.bins is not None else list(domain.states)
         return states, real
 
+    def _learn_in_part(self, data: Training) -> dict[str, Any]:
+        return self._learn(data)
+
     def _learn(self, data: Training) -> dict[str, Any]:
         target = data.target.name
         weights = None if (data.weights == 1.0).all() else data.weights
@@ -217,7 +220,7 @@ class NetworkClassifier(FamilyClassifier):
             net = _with_states(net, {**data.variables, target: data.target}, order)
         else:
             net = self.net.copy()
-        learned = _labels(data) | {target: data.target.domain.array[data.labels]}
+        learned = _labels(data) | {target: _stated(data.target, data.labels)}
         kept = {name: column for name, column in learned.items() if name in net}
         if not any(name in net for name in data.variables):
             there = ", ".join(map(repr, list(data.variables)[:5]))
@@ -245,6 +248,7 @@ class NetworkClassifier(FamilyClassifier):
         if self.net is None:
             about["_variables"] = data.variables
         about["n_features_in_"] = len(data.variables)
+        about["fit_report_"] = net.fit_report
         if len(about["_target"].states) == data.target.card:
             return about
         shares = dict(zip(data.target.states, data.class_prior.tolist(), strict=True))
@@ -343,7 +347,7 @@ def _labels(data: Training) -> dict[str, Any]:
 
 def _complete(data: Training, frame: Mapping[str, Any]) -> np.ndarray | None:
     """The rows without gaps, which alone a search learns from; None: all."""
-    gaps = np.zeros(len(data.labels), bool)
+    gaps = data.labels < 0
     for column in data.codes.values():
         gaps |= column < 0
     for values in data.values.values():

@@ -14,6 +14,7 @@ from pgm.distributions.priors import Student
 from pgm.errors import InvalidArgument, listed, shown
 from pgm.learning import Collapsed, Step, climb
 from pgm.models import BayesianNetwork
+from pgm.models.mixtures.learning import believed
 from pgm.results.fit_report import FitReport
 
 from .training import Training
@@ -56,10 +57,17 @@ def covariances(statistics: GaussianStatistics, form: str, shared: bool) -> np.n
     return np.repeat(one, len(statistics.weight), axis=0)
 
 
+class Classes(NamedTuple):
+    """Normals, and P(class)."""
+
+    normals: Normals
+    prior: np.ndarray
+
+
 def learned(
-    rows: np.ndarray, data: Training, form: str, shared: bool, smoothing: float
-) -> tuple[Normals, FitReport | None]:
-    """The most likely normals of each class; of rows with gaps by EM, whose report comes with them.
+    rows: np.ndarray, data: Training, form: str, shared: bool, smoothing: float, keep_shares: bool = True
+) -> tuple[Classes, FitReport | None]:
+    """The most likely normals of each class; by EM of rows with gaps or without a class, with its report.
 
     Args:
         rows: numbers, NaN where missing.
@@ -67,10 +75,11 @@ def learned(
         form: of the covariances.
         shared: whether all classes have one.
         smoothing: this part of the variance of a column is added to its variances.
+        keep_shares: whether P(class) is as the data have it, or rows without a class may change it.
     """
-    k = data.target.card
+    k, known = data.target.card, data.labels >= 0
     shares = np.zeros((len(rows), k))
-    shares[np.arange(len(rows)), data.labels] = data.weights
+    shares[known, data.labels[known]] = data.weights[known]
     names = list(data.variables)
     floor = np.diag(smoothing * variances(rows, data.weights))
     alone = form != "full"
@@ -78,29 +87,37 @@ def learned(
     def of_class(c: int) -> str:
         return f"the class {shown(data.target.states[c])}"
 
-    def made(found: GaussianStatistics) -> Normals:
-        return Normals(found.mean, covariances(found, form, shared) + floor)
+    def made(found: GaussianStatistics, prior: np.ndarray) -> Classes:
+        normals = Normals(found.mean, covariances(found, form, shared) + floor)
+        check(normals, names, of_class)
+        return Classes(normals, prior)
 
-    if not np.isnan(rows).any():
+    if not np.isnan(rows).any() and known.all():
         found = gathered(rows, shares, None, None, alone)
         _refuse_empty(found.weight, data)
-        normals = made(found)
-        check(normals, names, of_class)
-        return normals, None
+        return made(found, data.class_prior), None
 
-    def expect(now: Normals) -> Step[GaussianStatistics]:
-        logs = Gaussian(now.means, covariance=now.covariances).log_rows(rows)
-        log = float((logs * shares).sum())
-        return Step(log, log, gathered(rows, shares, now.means, now.covariances))
+    def expect(now: Classes) -> Step[GaussianStatistics]:
+        means, spreads = now.normals
+        logs = Gaussian(means, covariance=spreads).log_rows(rows)
+        now_shares, log = shares, float((logs * shares).sum())
+        if not known.all():
+            with np.errstate(divide="ignore"):
+                prior = np.log(now.prior)
+            log += float(np.where(shares > 0.0, prior * shares, 0.0).sum())
+            believed_, each = believed(logs[~known] + prior, data.weights[~known])
+            now_shares = shares.copy()
+            now_shares[~known] = believed_
+            log += float(data.weights[~known] @ each)
+        return Step(log, log, gathered(rows, now_shares, means, spreads))
 
-    def maximise(_: Normals, found: GaussianStatistics, iteration: int) -> Normals:
-        normals = made(found)
-        check(normals, names, of_class)
-        return normals
+    def maximise(now: Classes, found: GaussianStatistics, iteration: int) -> Classes:
+        return made(found, now.prior if keep_shares else found.weight / found.weight.sum())
 
     best, reports, _ = climb(
-        [lambda: _first(rows, shares, data)], expect, maximise, max_iter=1000, tol=1e-10, clock=data.clock
-    )
+        [lambda: Classes(_first(rows, shares, data), data.class_prior)],
+        expect, maximise, max_iter=1000, tol=1e-10, clock=data.clock,
+    )  # fmt: skip
     return best, reports[0]
 
 

@@ -18,10 +18,19 @@ from pgm.frames import among, weights_of
 from pgm.frames.matrices import Features, features, learned, observed
 from pgm.frames.undeclared import Observations
 from pgm.printing import label
+from pgm.results.fit_report import FitReport
 from pgm.runtime.clock import start_clock
 from pgm.variables import Variable
 
-from .conventions import Estimator, at_least_two, class_prior_of, classes_of, labels_of, posterior
+from .conventions import (
+    Estimator,
+    at_least_two,
+    class_prior_of,
+    classes_of,
+    labelled,
+    labels_of,
+    posterior,
+)
 from .training import Training, classes_column, free_name
 
 if TYPE_CHECKING:
@@ -45,6 +54,7 @@ class RowClassifier(Estimator):
 
     classes_: np.ndarray
     class_prior_: np.ndarray
+    fit_report_: FitReport | None
     n_features_in_: int
     feature_names_in_: np.ndarray
     _named: bool
@@ -56,6 +66,10 @@ class RowClassifier(Estimator):
 
     def _learn(self, data: Training) -> dict[str, Any]:
         """What is learned, as attributes by name."""
+        raise NotImplementedError
+
+    def _learn_in_part(self, data: Training) -> dict[str, Any]:
+        """The same, where some rows have no class: by EM, from what the others teach."""
         raise NotImplementedError
 
     def _log_joint(self, seen: Observations) -> np.ndarray:
@@ -100,13 +114,16 @@ class RowClassifier(Estimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows whose classes are known; returns the classifier itself.
 
+        Rows without a class (None or NaN) teach what rows are like: EM gives each to the classes by what is
+        learned so far, and learns again (Nigam & al. 2000). `fit_report_` then says how that went.
+
         Args:
             X: a data frame, a dict of columns, or an array of rows, whose columns are then x0, x1, ...
-            y: the class of each row; or the name of the column of X that has it.
+            y: the class of each row, None where nobody knows it; or the name of the column of X that has it.
             sample_weight: how much each row counts; 1 if left out.
 
         Raises:
-            InvalidFrame: no rows, a column without a value, a row without a class.
+            InvalidFrame: no rows, a column without a value.
             InvalidArgument: there are not as many classes as rows, or only one; an option is out of range.
             UnknownState, UnknownVariable: what was declared does not fit the columns.
 
@@ -116,7 +133,7 @@ class RowClassifier(Estimator):
         ['no', 'yes']
         """
         data, named = self._read(X, y, sample_weight)
-        found = self._learn(data)
+        found = self._learn_in_part(data) if data.in_part else self._learn(data)
         about = self._about(data, named)
         vars(self).pop("feature_names_in_", None)
         vars(self).update({**about, **found})
@@ -127,6 +144,7 @@ class RowClassifier(Estimator):
         about: dict[str, Any] = {
             "classes_": data.classes,
             "class_prior_": data.class_prior,
+            "fit_report_": None,
             "n_features_in_": len(data.variables),
             "_named": named,
             "_target": data.target,
@@ -164,16 +182,22 @@ class RowClassifier(Estimator):
             labels, kept = labels[keep], weights[keep]
             codes = {each: column[keep] for each, column in codes.items()}
             numbers = {each: column[keep] for each, column in numbers.items()}
-        there, which = classes_of(labels)
+        known = labelled(labels)
+        if not known.any():
+            raise InvalidFrame("Input y contains NaN, or nothing, in every row: no row has a class.")
+        there, codes_of_known = classes_of(labels[known])
+        which = np.full(len(labels), -1, np.int64)
+        which[known] = codes_of_known
         if classes is None:
             classes = there
         else:
             classes = np.unique(np.asarray(classes))
             every = Variable("class", classes.tolist())
-            which = np.array([every.code(one) for one in there.tolist()])[which]
+            which = np.array([*(every.code(one) for one in there.tolist()), -1])[which]
         at_least_two(classes)
         target = Variable(self._called(free_name(name, given.names)), classes.tolist())
-        shares = class_prior_of(self.class_prior, classes.tolist(), np.bincount(which, kept, len(classes)))
+        counts = np.bincount(which[known], kept[known], len(classes))
+        shares = class_prior_of(self.class_prior, classes.tolist(), counts)
         return Training(
             found.variables, codes, numbers, target, classes, which, kept, shares, clock
         ), given.named
@@ -356,7 +380,12 @@ class RowClassifier(Estimator):
         found = self.predict(X)
         if isinstance(y, str):
             _, y, _ = classes_column(features(X), y)
-        right = found == labels_of(y, len(found))
+        true = labels_of(y, len(found))
+        if not (known := labelled(true)).all():
+            raise InvalidFrame(
+                f"Row {int((~known).argmax()):,} (the first is 0) has no class to compare with."
+            )
+        right = found == true
         return float(np.average(right, weights=weights_of(sample_weight, len(found))))
 
     @property

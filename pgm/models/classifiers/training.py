@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,28 @@ class Training:
     values: dict[str, np.ndarray]  # NaN where missing
     target: Variable
     classes: np.ndarray
-    labels: np.ndarray  # which of them each row is of
+    labels: np.ndarray  # which of them each row is of; -1 where nobody said
     weights: np.ndarray  # each greater than zero
     class_prior: np.ndarray
     clock: Clock
+
+    @property
+    def in_part(self) -> bool:
+        """Whether some rows have no class."""
+        return bool((self.labels < 0).any())
+
+    def known(self) -> Training:
+        """The rows that have a class."""
+        if not self.in_part:
+            return self
+        rows = self.labels >= 0
+        return replace(
+            self,
+            codes={name: column[rows] for name, column in self.codes.items()},
+            values={name: column[rows] for name, column in self.values.items()},
+            labels=self.labels[rows],
+            weights=self.weights[rows],
+        )
 
     def per_class(self) -> np.ndarray:
         """How much the rows of each class weigh."""
@@ -51,14 +69,10 @@ def classes_column(given: Features, y: Any) -> tuple[str, Any, Features]:
             "needed: cut it with pgm.discretize first."
         )
     codes = read.codes[y]
-    if (codes < 0).any():
-        row = int((codes < 0).argmax())
-        raise InvalidFrame(
-            f"The column {shown(y)} has no class in row {row:,}: each row that is learned from has one."
-        )
     states = np.array(target.states)
-    if states.tolist() != list(target.states):
-        states = np.array(target.states, dtype=object)
+    if states.tolist() != list(target.states) or (codes < 0).any():
+        states = np.empty(len(target.states) + 1, dtype=object)
+        states[:-1] = target.states  # -1, where there is no class, is the last: None
     names = tuple(name for name in given.names if name != y)
     if not names:
         raise InvalidFrame(f"The rows have the column {shown(y)} alone: there is nothing to tell classes by.")

@@ -1,0 +1,38 @@
+"""Rows whose class is known for some only: networks learn from them by the one EM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from pgm.cpds import CPD, TableCPD
+from pgm.learning.parameters import Rule
+from pgm.models import BayesianNetwork
+from pgm.models.fitting import Fit, Task
+from pgm.models.fitting_input import Options, Rows
+
+from .training import Training
+
+_STEPS, _TOL = 1000, 1e-10
+
+
+def climbed(data: Training, cpds: Iterable[CPD], made: Mapping[str, Rule], *, keep_shares: bool) -> Fit:
+    """Learn from all rows, beginning with what those that have a class teach.
+
+    Args:
+        data: the rows.
+        cpds: of the columns, as rows with a class teach them.
+        made: how each is learned.
+        keep_shares: whether P(class) stays as it is.
+    """
+    target = data.target
+    root = np.array(data.class_prior)
+    root.flags.writeable = False
+    net = BayesianNetwork._from_cpds("classes", [TableCPD.trusted(target, (), root), *cpds])
+    codes = {target.name: data.labels, **data.codes}
+    there = {name: column for name, column in codes.items() if name in net}
+    rows = Rows(len(data.labels), there, dict(data.values), data.weights, bool((data.weights == 1.0).all()))
+    rules = {**made, target.name: Rule(fixed=keep_shares)}
+    task = Task(net, {n: net.cpd(n) for n in net.nodes}, rows, rules, [], {}, data.clock)
+    return task.climbed(Options(max_iter=_STEPS, tol=_TOL))
