@@ -189,26 +189,33 @@ class EstimatorCPD(CPD):
         """Ask about one row, another, and the first again: the answers are to be the same."""
         if not self.is_fitted:
             return
-        rows = [np.array([[0.0, float(v.card - 1)] for v in self._given])]
-        first = rows[0][:, :1]
+        first = [np.zeros(1) for _ in self._given]
+        other = [np.array([1.0 if v.continuous else v.card - 1.0]) for v in self._given]
         try:
-            before = self._answer(list(first))
-            self._answer(list(rows[0][:, 1:]))
-            after = self._answer(list(first))
+            before = self._answer(first)
+            self._answer(other)
+            after = self._answer(first)
         except PGMError:  # these rows need not make sense; what fails in earnest is said then
             return
-        if not np.array_equal(before, after):
+        if not np.array_equal(before, after, equal_nan=True):
             raise InvalidTable(
                 f"{self.child.name!r}: its {self._kind} changes when it predicts: it answers the same row "
                 f"with {shown(before.ravel().tolist())}, then with {shown(after.ravel().tolist())}. A "
                 "distribution is a function of its parents; fix its random_state, or use an estimator "
-                "that does not learn "
-                "from what it is asked."
+                "that does not learn from what it is asked."
             )
 
     @abstractmethod
     def _answer(self, columns_: Sequence[Array]) -> Array:
         """What the estimator says of these rows, checked."""
+
+    def _at(self, columns_: Sequence[Array], row: int) -> str:
+        """A row of the parents, for errors."""
+        cells = [float(column[row]) for column in columns_]
+        return ", ".join(
+            f"{v.name}={cell if v.continuous else v.states[int(cell)]!r}"
+            for v, cell in zip(self._given, cells, strict=True)
+        )
 
     def _split(self, codes: Codes, numbers: Array) -> list[Array]:
         """Columns of the parents, from those with states and those that are numbers."""

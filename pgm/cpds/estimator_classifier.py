@@ -146,11 +146,6 @@ class ClassifierCPD(EstimatorCPD):
         bad = ~((values >= 0.0).all(axis=1) & (np.abs(sums - 1.0) <= _OFF))
         row = int(bad.argmax())
         shares = values[row]
-        state = [
-            v.states[int(c[row])] if not v.continuous else float(c[row])
-            for v, c in zip(self.given, columns_, strict=True)
-        ]
-        at = listed([f"{v.name}={s!r}" for v, s in zip(self.given, state, strict=True)]).replace("'", "")
         if np.isnan(shares).any():
             why = "are not all numbers"
         elif (shares < 0.0).any():
@@ -158,7 +153,8 @@ class ClassifierCPD(EstimatorCPD):
         else:
             why = f"sum to {float(sums[row]):.9g}, not to one"
         raise InvalidTable(
-            f"{self.child.name!r}: the probabilities that its {self._kind} returns where {at} {why}: "
+            f"{self.child.name!r}: the probabilities that its {self._kind} returns where "
+            f"{self._at(columns_, row)} {why}: "
             f"{shown(shares.tolist())}."
         )
 

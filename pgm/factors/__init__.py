@@ -7,6 +7,7 @@ which the factor sums to one for every state of the others; an undirected factor
 from .dense import Dense
 from .gate import Gate, Writer
 from .gaussian import GaussianFactor
+from .row_normal import RowNormal
 from .row_table import RowTable
 from .score import Score
 from .sparse import Sparse
@@ -14,7 +15,7 @@ from .tables import Tables
 
 Factor = Dense | Sparse | Gate  # discrete, each by itself
 Linking = Score | RowTable  # states with continuous parents
-ModelPart = Factor | Tables | GaussianFactor | Linking  # all that a model may hand over
+ModelPart = Factor | Tables | GaussianFactor | RowNormal | Linking  # all that a model may hand over
 
 __all__ = [
     "Dense",
@@ -23,6 +24,7 @@ __all__ = [
     "GaussianFactor",
     "Linking",
     "ModelPart",
+    "RowNormal",
     "RowTable",
     "Score",
     "Sparse",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,20 +57,6 @@ class RowTable:
         """A table over the states alone, which stands where the distribution sums to one."""
         return Dense(np.array([[self.child]], np.int64), np.full(self.card, 1.0 / self.card), 1)
 
-    def configurations(self, codes: Mapping[int, int]) -> np.ndarray:
-        """Every configuration of the discrete parents that agrees with codes known by position, in order.
-
-        Raises TooLarge where a row for each of them would not fit the memory limit.
-        """
-        cards = [1 if v in codes else k for v, k in zip(self.discrete.tolist(), self.cards, strict=True)]
-        count = math.prod(cards)
-        check_rows(count, self.scope.size + self.card)
-        found = np.empty((count, self.n_discrete), np.int64)
-        for i, column in enumerate(np.unravel_index(np.arange(count), cards) if cards else ()):
-            v = int(self.scope[i])
-            found[:, i] = codes[v] if v in codes else column
-        return found
-
     def table(self, values: np.ndarray, codes: Mapping[int, int]) -> Dense:
         """P(child | discrete parents not known) at these values of the continuous parents.
 
@@ -78,7 +64,7 @@ class RowTable:
             values: of the continuous parents, in order.
             codes: of the discrete parents that are known, by position.
         """
-        rows = self.configurations(codes)
+        rows = configurations(self.discrete, self.cards, codes, self.scope.size + self.card)
         numbers = np.broadcast_to(values, (len(rows), values.size))
         open_ = [i for i, v in enumerate(self.discrete.tolist()) if v not in codes]
         found = self.rows(rows, numbers).reshape(*[self.cards[i] for i in open_], self.card)
@@ -95,6 +81,27 @@ class RowTable:
         sums = np.cumsum(self.rows(codes, numbers), axis=1)
         uniform = rng.random(len(sums))[:, None] * sums[:, -1:]
         return np.asarray((sums <= uniform).sum(axis=1).clip(max=self.card - 1))
+
+
+def configurations(
+    discrete: np.ndarray, cards: Sequence[int], codes: Mapping[int, int], width: int
+) -> np.ndarray:
+    """Every configuration of discrete variables that agrees with what is known, in order: (n, discrete).
+
+    Args:
+        discrete: their positions.
+        cards: how many states they have.
+        codes: what is known, by position.
+        width: how many numbers a row takes; too many rows raise TooLarge before they are made.
+    """
+    left = [1 if v in codes else k for v, k in zip(discrete.tolist(), cards, strict=True)]
+    count = math.prod(left)
+    check_rows(count, width)
+    found = np.empty((count, discrete.size), np.int64)
+    for i, column in enumerate(np.unravel_index(np.arange(count), left) if left else ()):
+        v = int(discrete[i])
+        found[:, i] = codes[v] if v in codes else column
+    return found
 
 
 def check_rows(count: int, width: int) -> None:

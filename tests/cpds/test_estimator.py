@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import BayesianRidge, LogisticRegression
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeRegressor
 
 import pgm
 
@@ -235,3 +236,111 @@ def test_a_network_keeps_its_own_copy_and_pickles():
     np.testing.assert_array_equal(
         net.rename({"x": "length"}).query("c", {"length": 0.3, "s": True}).values, before
     )
+
+
+# --- numbers that follow others by any regression ---
+
+
+def curve():
+    """A network in which a number follows another and a state by a tree, a line follows that."""
+    x = np.column_stack([RNG.normal(size=300), RNG.integers(0, 2, 300)])
+    y = np.sin(3.0 * x[:, 0]) + x[:, 1] + 0.1 * RNG.normal(size=300)
+    tree = DecisionTreeRegressor(max_depth=4, random_state=0).fit(x, y)
+    net = pgm.BayesianNetwork()
+    net.add("s", 0.3)
+    net.add("x", {True: pgm.Gaussian(0.5, sd=1.0), False: pgm.Gaussian(-0.5, sd=2.0)}, parents=["s"])
+    net.add("y", pgm.EstimatorCPD(tree, parents=["x", "s"], sd=0.4))
+    net.add("z", pgm.LinearGaussian({"y": 2.0}, bias=1.0, sd=0.3))
+    return net, tree
+
+
+def normal(x, mean, sd):
+    return np.exp(-0.5 * ((x - mean) / sd) ** 2) / (sd * np.sqrt(2.0 * np.pi))
+
+
+def test_a_regressor_is_a_constant_where_its_inputs_are_known():
+    net, tree = curve()
+    for x in (-0.7, 0.4):
+        prior = np.array([0.7 * normal(x, -0.5, 2.0), 0.3 * normal(x, 0.5, 1.0)])
+        means = tree.predict([[x, 0], [x, 1]])
+        for s in (False, True):
+            y = net.query("y", {"x": x, "s": s})
+            np.testing.assert_allclose([y.mean, y.variance], [means[int(s)], 0.16], atol=1e-12)
+        y = net.query("y", {"x": x})
+        share = prior / prior.sum()
+        np.testing.assert_allclose(y.mean, share @ means, atol=1e-12)
+        np.testing.assert_allclose(y.variance, 0.16 + share @ means**2 - (share @ means) ** 2, atol=1e-12)
+        joint = prior * normal(0.8, means, 0.4)
+        np.testing.assert_allclose(net.query("s", {"x": x, "y": 0.8}).values, joint / joint.sum(), atol=1e-12)
+        sd = np.sqrt(0.16 * 4.0 + 0.09)
+        joint = prior * normal(1.5, 1.0 + 2.0 * means, sd)
+        np.testing.assert_allclose(net.query("s", {"x": x, "z": 1.5}).values, joint / joint.sum(), atol=1e-12)
+        np.testing.assert_allclose(net.probability({"x": x, "z": 1.5}), joint.sum(), rtol=1e-12)
+        gain = 0.16 * 2.0 / sd**2
+        mean = net.query("y", {"x": x, "z": 1.5, "s": True}).mean
+        np.testing.assert_allclose(mean, means[1] + gain * (1.5 - 1.0 - 2.0 * means[1]), atol=1e-12)
+
+
+def test_frames_with_regressors_are_the_rows_one_by_one():
+    net, tree = curve()
+    x = RNG.normal(size=20)
+    rows = [
+        {"x": float(x[i])} | ({"s": bool(i % 2)} if i % 3 else {}) | ({"z": 0.5} if i % 4 == 0 else {})
+        for i in range(20)
+    ]
+    frame = {name: [row.get(name) for row in rows] for name in ("x", "s", "z")}
+    np.testing.assert_allclose(
+        net.predict(frame, "y"), [net.query("y", row).mean for row in rows], atol=1e-12
+    )
+    np.testing.assert_allclose(
+        net.log_likelihood(frame), [net.log_probability(row) for row in rows], rtol=1e-12
+    )
+    whole = {"x": x, "s": x > 0}
+    np.testing.assert_array_equal(net.predict(whole, "y"), tree.predict(np.column_stack([x, x > 0])))
+
+
+def test_a_number_that_follows_a_hidden_one_is_refused_and_drawn():
+    net, tree = curve()
+    for engine in ("auto", "quadrature"):
+        with pytest.raises(pgm.InvalidArgument, match="'y' follows 'x', not observed, by a regressor"):
+            net.query("y", engine=engine)
+    net.query("x", {"s": True})
+    drawn = net.sample(20_000, seed=0)
+    off = drawn["y"] - tree.predict(np.column_stack([drawn["x"], drawn["s"]]))
+    assert abs(off.mean()) < 4 * 0.4 / np.sqrt(20_000)
+    assert abs(off.var() - 0.16) < 4 * 0.16 * np.sqrt(2.0 / 20_000)
+    off = drawn["z"] - 1.0 - 2.0 * drawn["y"]
+    assert abs(off.var() - 0.09) < 4 * 0.09 * np.sqrt(2.0 / 20_000)
+
+
+def test_hidden_inputs_are_drawn_with_the_classifier_below():
+    classifier, _ = mixed()
+    net = network(classifier)
+    drawn = net.sample(40_000, seed=1)
+    rows = classifier.predict_proba(np.column_stack([drawn["x"], drawn["s"], drawn["k"]]))
+    for j, state in enumerate(classifier.classes_):
+        off = (drawn["c"] == state) - rows[:, j]
+        assert abs(off.mean()) < 4 * off.std() / 200.0
+    given = {"x": 0.4, "c": "yes"}
+    drawn = net.sample(20_000, given=given, seed=2)
+    p = net.query("s", given)[True]
+    assert abs(np.mean(drawn["s"]) - p) < 4 * np.sqrt(p * (1 - p) / 20_000)
+
+
+def test_the_noise_of_a_regressor_is_its_own_or_given_or_measured():
+    x = RNG.normal(size=(60, 1))
+    y = x[:, 0] ** 2 + 0.2 * RNG.normal(size=60)
+    bayes = BayesianRidge().fit(x, y)
+    net = pgm.BayesianNetwork()
+    net.add("x", pgm.Gaussian(0.0, sd=1.0))
+    net.add("own", pgm.EstimatorCPD(bayes, parents=["x"]))
+    held = {"x": RNG.normal(size=50), "measured": RNG.normal(size=50)}
+    tree = DecisionTreeRegressor(max_depth=3).fit(x, y)
+    net.add("measured", pgm.EstimatorCPD(tree, parents=["x"], rows=held))
+    mean, sd = bayes.predict([[0.7]], return_std=True)
+    own = net.query("own", {"x": 0.7})
+    np.testing.assert_allclose([own.mean, own.std], [mean[0], sd[0]], atol=1e-12)
+    off = held["measured"] - tree.predict(held["x"][:, None])
+    np.testing.assert_allclose(net.query("measured", {"x": 0.7}).std, np.sqrt(np.mean(off**2)), rtol=1e-12)
+    with pytest.raises(pgm.InvalidTable, match="give sd=, or rows="):
+        net.add("bare", pgm.EstimatorCPD(tree, parents=["x"]))

@@ -11,14 +11,14 @@ import numpy as np
 
 from pgm.errors import InvalidArgument, InvalidEvidence
 from pgm.evidence import LARGEST, Observed, number_of
-from pgm.factors import Dense
+from pgm.factors import Dense, GaussianFactor
 from pgm.frames import among, columns, real_columns
 from pgm.inference.asking.failures import impossible_row
 from pgm.inference.engines.by_position import make_posterior
 from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.gaussian import scores
 from pgm.inference.engines.gaussian.hybrid import HybridPosterior
-from pgm.inference.engines.gaussian.linked_rows import Link
+from pgm.inference.engines.gaussian.linked_rows import CurveLink, Link
 from pgm.inference.engines.gaussian.outward import densities
 from pgm.inference.engines.gaussian.row_patterns import Answers, Linked, Rows
 from pgm.inference.engines.wide_numbers import log_of
@@ -45,7 +45,7 @@ class Table:
     bad: np.ndarray  # bool
     may_be_bad: bool
     clock: Clock
-    links: dict[int, Link] = field(default_factory=dict)  # by the position of the child
+    links: dict[int, Link | CurveLink] = field(default_factory=dict)  # by the position of the child
 
     def in_batches(self, targets: Sequence[int] = ()) -> Answers:
         """The answers that rows with the same observed variables can share."""
@@ -75,10 +75,14 @@ class Table:
             values = {position[name]: column for name, column in self.values.items()}
             for score in compiled.linked.scores:
                 self.links[score.child] = Link(score, codes, values, self.bad.size)
-        return Linked(list(self.links.values()), compiled.linked.parents, compiled.factors)
+            for curve in compiled.linked.curves:
+                self.links[curve.child] = CurveLink(curve, codes, values, self.bad.size)
+        links = [one for one in self.links.values() if isinstance(one, Link)]
+        curves = [one for one in self.links.values() if isinstance(one, CurveLink)]
+        return Linked(links, curves, compiled.linked.parents, compiled.factors)
 
-    def _written(self, row: int) -> Callable[[int], Dense | None]:
-        def written(child: int) -> Dense | None:
+    def _written(self, row: int) -> scores.Written:
+        def written(child: int) -> Dense | GaussianFactor | None:
             return self.links[child].table(row) if child in self.links else None
 
         return written

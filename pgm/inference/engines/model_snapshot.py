@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
-from pgm.factors import Factor, GaussianFactor, Linking, ModelPart
+from pgm.factors import Factor, GaussianFactor, Linking, ModelPart, RowNormal
 from pgm.inference.program import Program, compile_program
 from pgm.inference.program.continuous import Gaussians, collect, same_scopes
 from pgm.inference.program.other_values import same_structure, with_support_of
@@ -46,9 +46,10 @@ class ModelSnapshot:
         if not found.densities and not found.scores:
             return made
         made = replace(made, gaussians=collect(n, found.densities), factors=one_by_one(found.discrete))
-        if not found.scores:
+        if not found.scores and not found.curves:
             return made
-        return replace(made, linked=Linked(found.scores, found.densities, parents_by(n, found)))
+        linked = Linked(found.scores, found.densities, parents_by(n, found), found.curves)
+        return replace(made, linked=linked)
 
     def with_program(self, program: Program) -> ModelSnapshot:
         """The same model, which has no continuous variables, with other values in its tables."""
@@ -90,8 +91,13 @@ class _Named(Mapping[str, Variable]):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Linked:
-    """States with continuous parents; for each of them `factors` has a uniform table, see scores.py."""
+    """What depends on continuous variables in another way than by a line, see scores.py.
+
+    For states with continuous parents `factors` has a uniform table, for numbers that follow others by a
+    curve `densities` has one of the child alone.
+    """
 
     scores: Sequence[Linking]
     densities: Sequence[GaussianFactor]
     parents: Sequence[tuple[int, ...]]  # of every variable, by position
+    curves: Sequence[RowNormal] = ()

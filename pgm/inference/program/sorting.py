@@ -5,23 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from pgm.factors import Dense, Factor, GaussianFactor, Linking, ModelPart, RowTable, Score, Tables
+from pgm.factors import Dense, Factor, GaussianFactor, Linking, ModelPart, RowNormal, RowTable, Score, Tables
 
 
 class Sorted(NamedTuple):
     """The parts of a model, each kind in the model's order."""
 
     discrete: list[Factor | Tables]  # with a uniform table wherever a score stands
-    densities: list[GaussianFactor]
+    densities: list[GaussianFactor]  # with one of the child alone wherever a curve stands
     scores: list[Linking]
+    curves: list[RowNormal]
 
 
 def sort_parts(parts: Iterable[ModelPart]) -> Sorted:
     """Tell the parts of a model apart."""
-    found = Sorted([], [], [])
+    found = Sorted([], [], [], [])
     for part in parts:
         if isinstance(part, GaussianFactor):
             found.densities.append(part)
+        elif isinstance(part, RowNormal):
+            found.densities.append(part.stand_in())
+            found.curves.append(part)
         elif isinstance(part, Score | RowTable):
             found.scores.append(part)
             found.discrete.append(part.uniform())
@@ -41,8 +45,8 @@ def one_by_one(parts: Iterable[Factor | Tables]) -> tuple[Factor, ...]:
 def parents_by(n: int, sorted_: Sorted) -> list[tuple[int, ...]]:
     """The positions of the parents of each of n variables, all of which have a conditional distribution."""
     found: list[tuple[int, ...]] = [()] * n
-    # Scores come last: they, not the tables in their place, say what their children depend on.
-    for part in (*one_by_one(sorted_.discrete), *sorted_.densities, *sorted_.scores):
+    # Scores and curves come last: they, not what is in their place, say what their children depend on.
+    for part in (*one_by_one(sorted_.discrete), *sorted_.densities, *sorted_.scores, *sorted_.curves):
         *parents, child = (part.scopes[0] if isinstance(part, Dense) else part.scope).tolist()
         found[child] = tuple(parents)
     return found

@@ -5,52 +5,43 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from pgm.factors import Dense, Linking
+from pgm.factors import Dense, GaussianFactor, Linking, RowNormal
 from pgm.factors.row_table import check_rows
 from pgm.factors.score import table_of
 
+_WIDTH = 4  # numbers that a row takes besides its columns
+
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Link:
+class _Link:
     """The distribution of such a child in all rows of a frame; found when it is first asked for."""
 
-    score: Linking
+    score: Any
     codes: Mapping[int, np.ndarray]  # of discrete variables by position, -1 where not observed
     values: Mapping[int, np.ndarray]  # of continuous ones by position, NaN where not observed
     n_rows: int
-    _found: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    _found: dict[str, Any] = field(default_factory=dict)
 
     def numbers_known(self) -> np.ndarray:
         """In which rows all continuous parents that make a difference are observed."""
         known = np.ones(self.n_rows, bool)
-        for p, matters in zip(self.score.continuous.tolist(), self.score.matters, strict=True):
+        for p, matters in zip(self.score.continuous.tolist(), self._matters(), strict=True):
             if matters:
                 known &= ~np.isnan(self.values[p]) if p in self.values else False
         return known
+
+    def _matters(self) -> np.ndarray:
+        return np.asarray(getattr(self.score, "matters", np.ones(self.score.continuous.size, bool)))
 
     def all_known(self) -> bool:
         """Whether every row has all parents."""
         return bool(self.numbers_known().all()) and all(
             v in self.codes and bool((self.codes[v] >= 0).all()) for v in self.score.discrete.tolist()
         )
-
-    def shares(self) -> np.ndarray:
-        """P(child | row), where every row has all parents: (rows, states)."""
-        _, codes, numbers = self._laid_out()
-        return self.score.rows(codes, numbers)
-
-    def logs(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where the configurations of the open discrete parents of each row begin, and log P(child | those).
-
-        A row whose continuous parents are not all observed begins at -1.
-        """
-        if "logs" not in self._found:
-            start, codes, numbers = self._laid_out()
-            self._found["logs"] = start, self.score.logs(codes, numbers)
-        return self._found["logs"]
 
     def _laid_out(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows to ask about: each row of the frame once for each configuration of its open parents."""
@@ -65,7 +56,7 @@ class Link:
         ends = np.cumsum(counts)
         start[there] = ends - counts
         total = int(ends[-1]) if there.size else 0
-        check_rows(total, score.scope.size + score.card)
+        check_rows(total, score.scope.size + _WIDTH)
         plain = total == self.n_rows
         of = there if total == there.size else np.repeat(there, counts)
         codes = np.empty((total, len(columns)), np.int64, order="F")
@@ -78,13 +69,36 @@ class Link:
         numbers = np.empty((total, score.continuous.size), order="F")
         for i, p in enumerate(score.continuous.tolist()):
             numbers[:, i] = 0.0 if p not in self.values else self.values[p] if plain else self.values[p][of]
-        if not score.matters.all():  # what makes no difference may be missing
+        if not self._matters().all():  # what makes no difference may be missing
             numbers[np.isnan(numbers)] = 0.0
         return start, codes, numbers
 
     def open_at(self, row: int) -> list[int]:
         """The discrete parents that a row does not have."""
         return [v for v in self.score.discrete.tolist() if v not in self.codes or self.codes[v][row] < 0]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Link(_Link):
+    """States with continuous parents, in all rows."""
+
+    score: Linking
+
+    def shares(self) -> np.ndarray:
+        """P(child | row), where every row has all parents: (rows, states)."""
+        _, codes, numbers = self._laid_out()
+        return self.score.rows(codes, numbers)
+
+    def logs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where the configurations of the open discrete parents of each row begin, and log P(child | those).
+
+        A row whose continuous parents are not all observed begins at -1.
+        """
+        if "logs" not in self._found:
+            start, codes, numbers = self._laid_out()
+            self._found["logs"] = start, self.score.logs(codes, numbers)
+        found: tuple[np.ndarray, np.ndarray] = self._found["logs"]
+        return found
 
     def table(self, row: int) -> Dense | None:
         """P(child | open discrete parents) of one row; None if one of its numbers is hidden."""
@@ -118,3 +132,29 @@ class Link:
                 at = at * card + of[v]
         code = of[score.child][:, None] if score.child in of else self.codes[score.child][rows][None]
         return np.asarray(logs[start[rows][None] + at[:, None], code] + math.log(score.card))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CurveLink(_Link):
+    """Numbers that follow others by a curve, in all rows."""
+
+    score: RowNormal
+
+    def moments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Where the configurations of each row begin, and the mean and standard deviation under each."""
+        if "moments" not in self._found:
+            start, codes, numbers = self._laid_out()
+            self._found["moments"] = (start, *self.score.moments(codes, numbers))
+        found: tuple[np.ndarray, np.ndarray, np.ndarray] = self._found["moments"]
+        return found
+
+    def table(self, row: int) -> GaussianFactor | None:
+        """The density of one row, given its open discrete parents; None if one of its numbers is hidden."""
+        start, mean, sd = self.moments()
+        if start[row] < 0:
+            return None
+        curve, open_ = self.score, self.open_at(row)
+        count = math.prod(k for v, k in zip(curve.discrete.tolist(), curve.cards, strict=True) if v in open_)
+        here = slice(int(start[row]), int(start[row]) + count)
+        scope = np.array([*open_, curve.child], np.int64)
+        return GaussianFactor(scope, len(open_), np.zeros((count, 0)), mean[here], sd[here])

@@ -27,7 +27,7 @@ from pgm.inference.engines.gaussian import Quadrature
 from pgm.inference.engines.gaussian.extended import extended
 from pgm.inference.engines.gaussian.hybrid import HybridPosterior
 from pgm.inference.engines.gaussian.outward import densities
-from pgm.inference.engines.gaussian.scores import Open, Tabulated, refuse_intervals, tabulate
+from pgm.inference.engines.gaussian.scores import Open, Tabulated, refuse_intervals, refuse_unknown, tabulate
 from pgm.inference.engines.plan import Plan
 from pgm.inference.engines.wide_numbers import Wide
 from pgm.results import EXACT, Density, Distribution, Marginals, MixedMarginals, Report
@@ -93,6 +93,8 @@ def prepare(
 ) -> Sums:
     """The exact engine if no sum is needed, else two runs of it, on grids that are half a step apart."""
     found = None if compiled.linked is None else tabulate(compiled, observed, about)
+    if found is not None:
+        refuse_unknown(found)
     if found is None or not found.open_:
         return make_posterior(compiled if found is None else found.compiled, observed, clock, fit=fit)
     refuse_intervals(observed, compiled, options.name)

@@ -18,7 +18,7 @@ from pgm.errors import TooLarge
 from pgm.factors import Dense, Factor
 from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.gaussian import elimination
-from pgm.inference.engines.gaussian.linked_rows import Link
+from pgm.inference.engines.gaussian.linked_rows import CurveLink, Link
 from pgm.inference.engines.gaussian.row_densities import Conditional, Normals, conditional_of
 from pgm.inference.engines.gaussian.scores import closure
 from pgm.inference.engines.wide_numbers import log_of
@@ -51,6 +51,7 @@ class Linked:
     """States with continuous parents, in all rows."""
 
     links: Sequence[Link]
+    curves: Sequence[CurveLink]
     parents: Sequence[tuple[int, ...]]  # of every variable, by position
     factors: Sequence[Factor]  # of the discrete variables, in order
 
@@ -122,19 +123,24 @@ class Rows:
         linked, g = self.linked, self.gaussians
         assert linked is not None
         links = {link.score.child: link for link in linked.links}
+        curves = {link.score.child: link for link in linked.curves}
+        numbers = g.positions[self.continuous].tolist()
+        targets = [*self.targets, *numbers]
         seen = [*self.codes, *(int(g.positions[x]) for x in self.values)]
         above = closure(seen, linked.parents)  # and what was observed
         if (
-            self.continuous
-            or not self.targets
+            not targets
             or rows.size < self.found.done.size
             or any(v not in links or v in above for v in self.targets)
+            or any(v not in curves or v in above for v in numbers)
             or not linked.surely_possible(above, g)
-            or not all(links[v].all_known() for v in self.targets)
+            or not all((links[v] if v in links else curves[v]).all_known() for v in targets)
         ):
             return False
         for v in self.targets:
             self.found.shares[v][:] = links[v].shares()
+        for x, v in zip(self.continuous, numbers, strict=True):
+            self.found.means[x][:] = curves[v].moments()[1]
         self.found.done[:] = True
         return True
 
@@ -191,6 +197,8 @@ class Rows:
         if self.linked is None:
             return []
         needed = closure(about, self.linked.parents)
+        if any(link.score.child in needed for link in self.linked.curves):
+            return None  # each row has a density of its own
         found = [link for link in self.linked.links if link.score.child in needed]
         return found if all(link.logs()[0][first] >= 0 for link in found) else None
 

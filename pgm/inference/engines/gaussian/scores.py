@@ -1,4 +1,4 @@
-"""States whose log odds depend on continuous variables: which matter, and whether those are observed.
+"""What depends on continuous variables in another way than by a line: whether those are observed.
 
 If they are observed the distribution is a table, and everything is exact. If they are hidden, and the
 question or evidence depends on the states, there is no exact answer: see quadrature.py.
@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.random import Generator
@@ -18,10 +18,11 @@ from numpy.random import Generator
 from pgm.errors import InvalidArgument, listed
 from pgm.evidence import Observed
 from pgm.factors import Dense, Factor, Linking, RowTable
-from pgm.factors.row_table import check_rows
+from pgm.factors.row_table import configurations
 from pgm.factors.score import table_of
 from pgm.inference.engines.exact.posterior import draw_forward
 from pgm.inference.program import compile_program
+from pgm.inference.program.continuous import collect
 from pgm.inference.trees import TreeCache
 from pgm.runtime.running import GAUSSIAN, run
 from pgm.variables import Interval, as_float
@@ -65,8 +66,8 @@ class Open:
         card = self.offset.shape[-1]
         if isinstance(self.score, RowTable):
             hidden = scores.reshape(-1, scores.shape[-1])[:, 1:]
-            rows = self.score.configurations({})
-            check_rows(len(rows) * len(hidden), self.score.scope.size + card)
+            score = self.score
+            rows = configurations(score.discrete, score.cards, {}, len(hidden) * (score.scope.size + card))
             numbers = np.tile(self.values, (len(rows) * len(hidden), 1))
             numbers[:, self.free] = np.tile(hidden, (len(rows), 1))
             found = self.score.rows(np.repeat(rows, len(hidden), axis=0), numbers)
@@ -82,10 +83,11 @@ class Tabulated:
 
     compiled: ModelSnapshot  # the distributions in `open_` are uniform in it
     open_: list[Open]
+    unknown: dict[int, np.ndarray]  # numbers that follow others by a curve, and which of these are hidden
     needed: set[int]  # positions of the targets, the evidence and all their ancestors
 
 
-Written = Callable[[int], Dense | None]  # the table of a child, by position, if it was written before
+Written = Callable[[int], Any]  # the table or density of a child, by position, if it was found before
 
 
 def tabulate(
@@ -118,11 +120,27 @@ def tabulate(
         table = written(score.child)
         factors[int(place[score.child])] = score.table(value[above], codes) if table is None else table
         changed = True
+    densities, unknown = list(linked.densities), {}
+    for curve in linked.curves:
+        if curve.child not in needed:
+            continue
+        above = gaussians.index_of[curve.continuous]
+        if not fixed[above].all():
+            unknown[curve.child] = curve.continuous[~fixed[above]]
+            continue
+        density = written(curve.child)
+        if density is None:
+            density = curve.density(value[above], codes)
+        densities[int(gaussians.index_of[curve.child])] = density
+    if linked.curves:
+        gaussians = collect(len(compiled.names), densities)
+        compiled = replace(compiled, gaussians=gaussians, linked=replace(linked, densities=densities))
+        changed = True
     if changed:
         cards = compiled.program.arrays.cards[: compiled.program.n_named].tolist()
         program = compile_program(cards, factors)
         compiled = replace(compiled, program=program, trees=TreeCache(), factors=tuple(factors))
-    return Tabulated(compiled, open_, needed)
+    return Tabulated(compiled, open_, unknown, needed)
 
 
 def exactly(
@@ -135,6 +153,7 @@ def exactly(
     if compiled.linked is None:
         return compiled
     found = tabulate(compiled, observed, about, written)
+    refuse_unknown(found)
     if not found.open_:
         return found.compiled
     states = [compiled.names[one.score.child] for one in found.open_]
@@ -152,10 +171,24 @@ def exactly(
     )
 
 
+def refuse_unknown(found: Tabulated) -> None:
+    """Refuse numbers that follow hidden ones by a curve."""
+    names, unknown = found.compiled.names, found.unknown
+    if not unknown:
+        return
+    hidden = [names[v] for v in np.unique(np.concatenate(list(unknown.values()))).tolist()]
+    follow = "follows" if len(unknown) == 1 else "follow"
+    raise InvalidArgument(
+        f"{listed([names[v] for v in unknown])} {follow} {listed(hidden)}, not observed, by a regressor: "
+        "there is "
+        f"no exact answer, and no grid for it. Observe {listed(hidden)}, or draw samples: `sample`."
+    )
+
+
 def below(linked: Linked, known: Sequence[int]) -> list[int]:
     """The states with continuous parents and all their descendants, none of them observed; parents first."""
     above = closure(known, linked.parents)
-    waiting = {score.child for score in linked.scores} - above
+    waiting = {one.child for one in (*linked.scores, *linked.curves)} - above
     children: defaultdict[int, list[int]] = defaultdict(list)
     for v, those in enumerate(linked.parents):
         for p in those:
@@ -171,6 +204,7 @@ def draw_below(at: HybridPosterior, states: np.ndarray, values: np.ndarray, rng:
     assert linked is not None
     given = at.given or {}
     scores = {score.child: score for score in linked.scores}
+    curves = {curve.child: curve for curve in linked.curves}
     n, cards = len(states), np.asarray(program.arrays.cards[: g.index_of.size])
     every = np.zeros((n, program.n), np.int64)  # includes variables hidden in gates
     every[:, : g.index_of.size] = states
@@ -179,7 +213,12 @@ def draw_below(at: HybridPosterior, states: np.ndarray, values: np.ndarray, rng:
     place = np.cumsum(g.index_of < 0) - 1  # of each discrete variable's factor
     for v in below(linked, [v for v, name in enumerate(at.names) if name in given]):
         x = g.index_of[v : v + 1]
-        if x[0] >= 0:
+        if v in curves:
+            curve = curves[v]
+            values[:, x[0]] = curve.drawn(
+                every[:, curve.discrete], values[:, g.index_of[curve.continuous]], rng
+            )
+        elif x[0] >= 0:
             noise = np.zeros_like(values)
             noise[:, x[0]] = rng.standard_normal(n)
             run(

@@ -28,7 +28,14 @@ from pgm.inference.engines.gaussian.answers import gathered
 from pgm.inference.engines.gaussian.extended import extended
 from pgm.inference.engines.gaussian.hybrid import HybridSums, Solved
 from pgm.inference.engines.gaussian.outward import all_weights
-from pgm.inference.engines.gaussian.scores import Open, Tabulated, below, refuse_intervals, tabulate
+from pgm.inference.engines.gaussian.scores import (
+    Open,
+    Tabulated,
+    below,
+    refuse_intervals,
+    refuse_unknown,
+    tabulate,
+)
 from pgm.inference.engines.gaussian.strong_tree import Layout
 from pgm.inference.engines.wide_numbers import Wide, log_of
 from pgm.inference.program import compile_program
@@ -57,6 +64,8 @@ def prepare(
 ) -> Sums:
     """The model to ask, with normal densities in place of relevant states; exact if there are none."""
     found = None if compiled.linked is None else tabulate(compiled, observed, about)
+    if found is not None:
+        refuse_unknown(found)
     if found is None or not found.open_:
         at = compiled if found is None else found.compiled
         return make_posterior(at, observed, clock, fit=fit)

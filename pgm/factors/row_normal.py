@@ -1,0 +1,66 @@
+"""Numbers that follow others by any regression: a density only where these are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from .gaussian import GaussianFactor
+from .row_table import configurations
+
+Moments = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RowNormal:
+    """p(child | parents): normal with a mean and a standard deviation for each row of the parents.
+
+    `moments(codes, numbers)` takes arrays (n, discrete parents) of int64 and (n, continuous parents) and
+    returns n means and n standard deviations. It is called once for many rows.
+    """
+
+    scope: np.ndarray  # positions: discrete parents, continuous parents, the child
+    n_discrete: int
+    cards: tuple[int, ...]  # of the discrete parents
+    moments: Moments
+
+    heads = 1
+
+    @property
+    def child(self) -> int:
+        """The position of the child."""
+        return int(self.scope[-1])
+
+    @property
+    def discrete(self) -> np.ndarray:
+        """The positions of the discrete parents."""
+        return self.scope[: self.n_discrete]
+
+    @property
+    def continuous(self) -> np.ndarray:
+        """The positions of the continuous parents."""
+        return self.scope[self.n_discrete : -1]
+
+    def stand_in(self) -> GaussianFactor:
+        """A density of the child alone, which stands where the distribution integrates to one."""
+        return GaussianFactor(self.scope[-1:], 0, np.zeros((1, 0)), np.zeros(1), np.ones(1))
+
+    def density(self, values: np.ndarray, codes: Mapping[int, int]) -> GaussianFactor:
+        """p(child | discrete parents not known) at these values of the continuous parents.
+
+        Args:
+            values: of the continuous parents, in order.
+            codes: of the discrete parents that are known, by position.
+        """
+        rows = configurations(self.discrete, self.cards, codes, self.scope.size + 2)
+        mean, sd = self.moments(rows, np.broadcast_to(values, (len(rows), values.size)))
+        open_ = [v for v in self.discrete.tolist() if v not in codes]
+        scope = np.array([*open_, self.child], np.int64)
+        return GaussianFactor(scope, len(open_), np.zeros((len(rows), 0)), np.array(mean), np.array(sd))
+
+    def drawn(self, codes: np.ndarray, numbers: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """A number for each row."""
+        mean, sd = self.moments(codes, numbers)
+        return np.asarray(mean + sd * rng.standard_normal(len(mean)))
