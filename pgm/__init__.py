@@ -17,6 +17,7 @@ from pgm.cpds import (
     CPD,
     AtLeast,
     DefaultCPD,
+    DensityCPD,
     Deterministic,
     EstimatorCPD,
     Exactly,
@@ -159,6 +160,7 @@ __all__ = [
     "CoupledHMM",
     "DefaultCPD",
     "Density",
+    "DensityCPD",
     "Deterministic",
     "DiscriminantAnalysis",
     "Distribution",
@@ -284,7 +286,7 @@ _RESULTS = (
 )
 _FORMS = (
     *(TableCPD, NoisyOr, NoisyAnd, NoisyMax, NoisyMin, Logistic, Deterministic, TreeCPD, AtLeast, Exactly),
-    *(Parity, MixtureCPD, DefaultCPD, LinearGaussian, Gaussian, Categorical),
+    *(Parity, MixtureCPD, DefaultCPD, DensityCPD, LinearGaussian, Gaussian, Categorical),
     *(Poisson, Bernoulli, Multinomial, GaussianMixture, Product, Regression, Softmax, ByInput, Estimators),
     *(StudentT, Codebook, ClassifierEmission),
 )

@@ -16,7 +16,6 @@ import pgm
 from pgm import results
 from pgm.adapters.quality import ClusterQuality
 from pgm.cpds.own_numbers import OwnNumbers
-from pgm.evaluation.decision_regions import Regions
 from pgm.graphs import CPDAG, AdjustmentSets, Comparison, Independencies, JunctionTree
 from pgm.inference.asking.compiled_query import CompiledQuery
 from pgm.inference.engines.interface import InterfacePlan
@@ -90,7 +89,9 @@ RECEIVED = [
     *(AdjustmentSets, Identified, CausalEffect, Counterfactual, Distance, EffectRange, Estimate),
     Decisions,
     ClusterQuality,
-    Regions,
+    *(pgm.evaluation.Regions, pgm.evaluation.DecisionRates, pgm.evaluation.Decided, pgm.evaluation.Curves),
+    *(pgm.evaluation.ErrorEstimates, pgm.evaluation.Estimated, pgm.evaluation.ROC, pgm.evaluation.ROCs),
+    *(pgm.evaluation.Calibrations, pgm.evaluation.Calibrated),
     ComponentSelection,
     *(results.SampledSeries, LinearStream, HMMStream),
     *(results.ExpectedUtility, Rule, Evaluation, ValuesOfInformation, DecisionPlan, Utility, RiskProfile),

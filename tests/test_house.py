@@ -191,6 +191,7 @@ MOST_LINES = 400
 LONG = {
     "pgm/cli.py": "one command, a function for each of its verbs",
     "pgm/cpds/base.py": "what every distribution can do, with its help",
+    "pgm/cpds/density_cpd.py": "one distribution: densities by state, blocks, draws, statistics and text",
     "pgm/cpds/linear_gaussian.py": "one distribution: table, density, statistics, fit and text",
     "pgm/cpds/logistic.py": "one distribution: table, statistics, fit and text",
     "pgm/cpds/noisy_max.py": "one distribution: table, chain, statistics, fit and text",

@@ -5,6 +5,7 @@ from .coerce import make, prepared
 from .counting_cpds import AtLeast, Exactly, Parity
 from .cpd_store import CPDStore
 from .default import DefaultCPD
+from .density_cpd import DensityCPD
 from .deterministic import Deterministic
 from .estimator import EstimatorCPD
 from .hybrid_logistic import HybridLogistic
@@ -23,6 +24,7 @@ __all__ = [
     "AtLeast",
     "CPDStore",
     "DefaultCPD",
+    "DensityCPD",
     "Deterministic",
     "EstimatorCPD",
     "Exactly",

@@ -435,6 +435,9 @@ class CPD(ABC):
         """
         return self.fitted(self.statistics(data, weights))
 
+    def check_learnable(self) -> None:  # noqa: B027
+        """Raise if no data can change it; by default they can, or it has no parameters."""
+
     @abstractmethod
     def _fitted(self, statistics: Any) -> Self:
         """Return the same kind with the most likely parameters for these statistics."""

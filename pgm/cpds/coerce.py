@@ -12,6 +12,7 @@ from pgm.frames import is_frame, long_form
 from pgm.variables import Domain, Variable
 
 from .base import CPD
+from .density_cpd import DensityCPD
 from .linear_gaussian import LinearGaussian
 from .registry import for_parents
 from .table import TableCPD
@@ -25,6 +26,8 @@ def prepared(name: str, table: object, parents: Any) -> tuple[object, Any]:
     """
     if isinstance(table, Gaussian):
         return LinearGaussian.of(table), parents
+    if isinstance(table, DensityCPD):
+        return table.among(parents), parents
     if isinstance(table, Categorical):
         if table.n_states is not None:
             raise InvalidTable(

@@ -2,8 +2,29 @@
 
 from pgm.calls import guard_methods
 
+from .calibration import Calibrated, Calibrations, calibration
 from .decision_regions import Regions, regions
+from .estimates import ErrorEstimates, Estimated, error_estimates
+from .rates import Curves, Decided, DecisionRates
+from .roc import ROC, ROCs, roc
+from .rules import decision_rates
 
-__all__ = ["Regions", "regions"]
+__all__ = [
+    "ROC",
+    "Calibrated",
+    "Calibrations",
+    "Curves",
+    "Decided",
+    "DecisionRates",
+    "ErrorEstimates",
+    "Estimated",
+    "ROCs",
+    "Regions",
+    "calibration",
+    "decision_rates",
+    "error_estimates",
+    "regions",
+    "roc",
+]
 
-guard_methods([Regions])
+guard_methods([Regions, DecisionRates, ROC])

@@ -7,6 +7,7 @@ which the factor sums to one for every state of the others; an undirected factor
 from .dense import Dense
 from .gate import Gate, Writer
 from .gaussian import GaussianFactor
+from .own_density import OwnDensity
 from .row_normal import RowNormal
 from .row_table import RowTable
 from .score import Score
@@ -24,6 +25,7 @@ __all__ = [
     "GaussianFactor",
     "Linking",
     "ModelPart",
+    "OwnDensity",
     "RowNormal",
     "RowTable",
     "Score",

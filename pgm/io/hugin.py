@@ -29,7 +29,7 @@ from itertools import product
 import numpy as np
 
 from pgm.cpds import CPD, DefaultCPD, LinearGaussian
-from pgm.errors import InvalidTable, InvalidVariable, shown
+from pgm.errors import InvalidArgument, InvalidTable, InvalidVariable, shown
 from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.models.decision import InfluenceDiagram
 from pgm.models.decision.utilities import Utility
@@ -409,6 +409,12 @@ def write(model: BayesianNetwork | MarkovNetwork | InfluenceDiagram, *, expand: 
         if isinstance(cpd, LinearGaussian):
             cards = [net.variables[parent].card for parent in cpd.parents[: cpd.weights.ndim - 1]]
             data = _nested(_normals(names, cpd), cards)
+        elif cpd.continuous:
+            raise InvalidArgument(
+                f"The distribution of {shown(cpd.child.name)} is a {type(cpd).__name__}, and Hugin's "
+                "format holds "
+                "linear Gaussians only."
+            )
         elif cpd.child.name in left_out:
             data = ""
         else:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from pgm import graphs
-from pgm.cpds import CPD, CPDStore, make, prepared
+from pgm.cpds import CPD, CPDStore, DensityCPD, make, prepared
 from pgm.cpds.base import ROWS_SHOWN, printed
+from pgm.cpds.density_cpd import added_as_block
 from pgm.cpds.table_input import check_cells, checked_flag, frozen
 from pgm.distributions.gaussian_statistics import GaussianStatistics
 from pgm.errors import (
@@ -296,7 +297,7 @@ class BayesianNetwork(WhatIf, Understanding):
     @edit
     def add(
         self,
-        name: str,
+        name: str | Sequence[str],
         table: object,
         *,
         parents: str | Iterable[str] = (),
@@ -306,7 +307,7 @@ class BayesianNetwork(WhatIf, Understanding):
         """Add a node with its distribution.
 
         Args:
-            name: the new variable.
+            name: the new variable; or a list of numbers that have one pgm.DensityCPD together.
             table: a number, P(True); a list in the order of the states; a dict {state: p}, or with parents
                 {state or (state, ...): row}, where the key `...` stands for all rows left out; an array of
                 shape (parents..., states); a data frame whose last column is `p`; a pandas Series with the
@@ -338,6 +339,9 @@ class BayesianNetwork(WhatIf, Understanding):
         dry     0.2   0.8
         rainy   0.5   0.5
         """
+        if isinstance(name, list | tuple):
+            self._add_block(name, table, parents, states)
+            return
         node = check_name(name)
         if node in self._parents:
             end = (
@@ -362,6 +366,28 @@ class BayesianNetwork(WhatIf, Understanding):
             for parent in those:
                 children[parent][node] = None
         self._changed()
+
+    def _add_block(self, members: Sequence[object], table: object, parents: Any, states: Any) -> None:
+        """Add numbers with one density: each follows those before it, and the last has the density."""
+        nodes = [check_name(member) for member in members]
+        if not isinstance(table, DensityCPD) or states is not None:
+            raise InvalidTable(
+                f"{listed(nodes)}: a list of names is a block of numbers with one pgm.DensityCPD, and "
+                "these get "
+                f"{shown(table) if states is None else 'states='}. Add them one by one."
+            )
+        if len(set(nodes)) < len(nodes) or not nodes:
+            raise InvalidStructure(f"A block is a list of different names, not {shown(list(members))}.")
+        those = (parents,) if isinstance(parents, str) else tuple(parents)
+        added: list[str] = []
+        try:
+            for node, part in zip(nodes, added_as_block(nodes, table, those), strict=True):
+                self.add(node, part)
+                added.append(node)
+        except BaseException:
+            for node in reversed(added):
+                self.remove(node)
+            raise
 
     @edit
     def set(
@@ -398,6 +424,8 @@ class BayesianNetwork(WhatIf, Understanding):
         """
         node = self._known(name)
         old = self._parents[node]
+        if isinstance(table, DensityCPD):
+            table = table.among(old if parents is None else parents, self._cpds.get(node))
         those = old
         if parents is not None or isinstance(table, CPD):
             those = self._parents_for(node, table, parents)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.cpds import CPD
+from pgm.cpds import CPD, LinearGaussian
 from pgm.distributions.gaussian_statistics import GaussianStatistics, near_centres
 from pgm.errors import InvalidArgument
 
@@ -128,7 +128,7 @@ def _check_apart(task: Task, name: str, found: dict[str, CPD]) -> None:
         axis = [v.name for v in cpd.given if not v.continuous].index(name)
         if cpd.tabular:
             parts = [cpd.values]
-        elif cpd.continuous:
+        elif isinstance(cpd, LinearGaussian):
             parts = [np.asarray(getattr(cpd, part)) for part in ("bias", "sd", "weights")]
         else:
             return  # a gate: its states act or do not

@@ -72,6 +72,9 @@ def fit(net: BayesianNetwork, frame: Any, options: Options) -> Fit:
     rows = read(held, {n: Variable.of(n, d) for n, d in domains.items()}, latent, clock)
     known = [name for name in kinds if name in net._cpds]
     fixed = fixed_rows(options.fixed, kinds, known)
+    for name, cpd in kinds.items():
+        if fixed.get(name) is not True:
+            cpd.check_learnable()
     groups = [] if options.tied is None else tied_groups(options.tied, kinds)
     for group in groups:
         if any(name in fixed for name in group):

@@ -15,6 +15,7 @@ from .decision_trees import strategy
 from .decisions import influence_diagram, risk, rule
 from .diagnoses import diagnosis
 from .effects import effect_range, estimate
+from .errors import calibration, decision_rates, error_estimates, roc_curves
 from .explanations import contributions, explaining_paths, information_map, odd_cells, waterfall
 from .groups import clusters, silhouettes
 from .hyperplanes import hyperplane, solution_region, weight_trace, weight_traces
@@ -35,17 +36,20 @@ __all__ = [
     "answer_surface",
     "answer_tornado",
     "assignment",
+    "calibration",
     "causal_effect",
     "causal_graph",
     "clusters",
     "comparison",
     "contributions",
     "cpdag",
+    "decision_rates",
     "decision_regions",
     "densities",
     "diagnosis",
     "distribution",
     "effect_range",
+    "error_estimates",
     "estimate",
     "expected_losses",
     "explaining_paths",
@@ -67,6 +71,7 @@ __all__ = [
     "regions",
     "report",
     "risk",
+    "roc_curves",
     "rule",
     "samples",
     "selection",

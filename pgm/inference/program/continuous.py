@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from pgm.factors import GaussianFactor
+from pgm.factors import GaussianFactor, OwnDensity
 from pgm.runtime.kinds import Floats, Ints, Ints32
 
 
@@ -35,6 +35,7 @@ class Gaussians:
     positions: np.ndarray  # int64[n] indices of the continuous variables in the model
     index_of: np.ndarray  # int64, one for each variable of the model: -1 for a discrete one
     order: np.ndarray  # int32[n] parents before children
+    own: Mapping[int, OwnDensity] = field(default_factory=dict)  # by index, those with densities of their own
 
     @property
     def n(self) -> int:
@@ -59,7 +60,8 @@ def collect(n_variables: int, found: Sequence[GaussianFactor]) -> Gaussians:
         bias=_joined([f.bias for f in found]),
         sd=_joined([f.sd for f in found]),
     )
-    return Gaussians(arrays, positions, index_of, _sorted(parents))
+    own = {x: f for x, f in enumerate(found) if isinstance(f, OwnDensity)}
+    return Gaussians(arrays, positions, index_of, _sorted(parents), own)
 
 
 def _joined(parts: list[np.ndarray]) -> np.ndarray:
@@ -72,7 +74,8 @@ def same_scopes(a: Gaussians | None, b: Gaussians | None) -> bool:
         return a is b
     fields = ("parent_at", "parents", "switch_at", "switches", "row_at")
     pairs = [(getattr(a.arrays, f), getattr(b.arrays, f)) for f in fields]
-    return np.array_equal(a.index_of, b.index_of) and all(np.array_equal(x, y) for x, y in pairs)
+    alike = np.array_equal(a.index_of, b.index_of) and a.own.keys() == b.own.keys()
+    return alike and all(np.array_equal(x, y) for x, y in pairs)
 
 
 def starts(lengths: Sequence[int] | np.ndarray) -> np.ndarray:

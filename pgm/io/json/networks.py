@@ -37,8 +37,14 @@ def write_network(net: BayesianNetwork, *, expand: bool) -> list[dict[str, Any]]
 
 def written_cpd(cpd: CPD, expand: bool) -> dict[str, Any]:
     """Return a distribution as a member of the object of its node."""
-    if kind_of(cpd.kind, cpd.given) is type(cpd):
+    if cpd.kind in KINDS and kind_of(cpd.kind, cpd.given) is type(cpd):
         return {cpd.kind: cpd.to_parts(write_state)}
+    if cpd.continuous:
+        raise InvalidArgument(
+            f"The distribution of {shown(cpd.child.name)} is a {type(cpd).__name__} of Python "
+            "objects, which no "
+            "file format holds; keep the network with pickle."
+        )
     if expand:
         return {"table": TableCPD.trusted(cpd.child, cpd.given, cpd.table()).to_parts()}
     raise InvalidArgument(

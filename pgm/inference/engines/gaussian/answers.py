@@ -35,6 +35,10 @@ def marginals(
     hard, report = posterior.known.hard, posterior.report
     left = [i for i in (range(len(variables)) if places is None else places) if i not in hard]
     is_continuous = posterior.gaussians.index_of >= 0
+    if posterior.unknown.any():
+        lost = set(posterior.gaussians.positions[posterior.unknown].tolist())
+        if places is None:
+            left = [i for i in left if i not in lost]
     begins = posterior.program.arrays.state_at[: len(variables)]
     plain = [i for i in left if not is_continuous[i]]
     discrete = Marginals([variables[i] for i in plain], flat, begins[plain], report)

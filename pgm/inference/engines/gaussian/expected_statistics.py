@@ -33,10 +33,9 @@ def expected_moments(posterior: HybridPosterior, weights: Weights) -> dict[int, 
         rows.add_observed(solved.made, weights)
     if posterior.at_once():
         made = solved.made
-        assert made is not None
-        t = made.layout.tree
-        if not t.parent.size:
+        if made is None or not made.layout.tree.parent.size:
             return rows.statistics()
+        t = made.layout.tree
         roots = np.flatnonzero(t.parent < 0).tolist()
         shares = {c: weights(t.axes[t.axis_at[c] : t.axis_at[c + 1]].tolist()).ravel() for c in roots}
         parents_first = np.arange(t.parent.size)[::-1].copy()
@@ -47,7 +46,7 @@ def expected_moments(posterior: HybridPosterior, weights: Weights) -> dict[int, 
     for x in range(g.n):  # one by one, each with the variables relevant to it
         family = [*d.parents[d.parent_at[x] : d.parent_at[x + 1]].tolist(), x]
         hidden = [y for y in family if not posterior.seen[y]]
-        if not hidden:
+        if not hidden or posterior.unknown[hidden].any():
             continue
         posterior.clock.check()
         posterior.solved.clear()

@@ -15,7 +15,14 @@ from pgm.errors import InvalidArgument, InvalidEvidence, listed
 from pgm.evidence import Observed
 from pgm.factors import Dense, Factor
 from pgm.inference.engines.exact.posterior import Posterior
-from pgm.inference.engines.gaussian import answers, deterministic, elimination, expected_statistics, scores
+from pgm.inference.engines.gaussian import (
+    answers,
+    deterministic,
+    elimination,
+    expected_statistics,
+    own_densities,
+    scores,
+)
 from pgm.inference.engines.gaussian.elimination import Eliminated
 from pgm.inference.engines.gaussian.strong_tree import Layout, make_layout
 from pgm.inference.engines.naming import Explanation, NamedMaxima, NamedSums
@@ -79,6 +86,8 @@ class HybridSums(Context, NamedSums):
     value: np.ndarray = field(kw_only=True)  # float64[n]
     intervals: dict[int, Interval] = field(kw_only=True)
     linked: Linked | None = field(kw_only=True)  # states with continuous parents, observed where they matter
+    likelihoods: Mapping[tuple[int, ...], np.ndarray] = field(kw_only=True, default_factory=dict)
+    unknown: np.ndarray = field(kw_only=True)  # bool[n], see own_densities.py
     solved: dict[object, Solved] = field(kw_only=True, default_factory=dict)
     measured: Report | None = field(kw_only=True, default=None)  # of a model that approximates another
 
@@ -121,6 +130,7 @@ class HybridSums(Context, NamedSums):
 
         def lay_out() -> Layout:
             relevant = elimination.ancestors(g, marked)
+            self.refuse_unknown(relevant != 0)
             return make_layout(
                 g, cards, codes, self.seen, relevant, targets, last, room, self.names, self.clock
             )
@@ -128,6 +138,19 @@ class HybridSums(Context, NamedSums):
         key = ("gaussian", marked.tobytes(), self.seen.tobytes(), (codes >= 0).tobytes(), targets.tobytes(),
                last.tobytes(), room)  # fmt: skip
         return self.trees.get(key, lay_out)
+
+    def refuse_unknown(self, relevant: np.ndarray | None = None) -> None:
+        """Refuse a question about hidden numbers with densities of their own; None: about all numbers."""
+        lost = self.unknown if relevant is None else self.unknown & relevant
+        if lost.any():
+            own = [x for x in np.flatnonzero(lost).tolist() if x in self.gaussians.own]
+            raise own_densities.refuse(
+                self.named(own or np.flatnonzero(lost)), self.named(np.flatnonzero(lost))
+            )
+
+    def _reachable(self) -> np.ndarray:
+        """The continuous variables that exact inference can speak about."""
+        return np.flatnonzero(~self.unknown)
 
     def solve(
         self,
@@ -144,8 +167,8 @@ class HybridSums(Context, NamedSums):
 
     def _solve(self, targets: np.ndarray, everything: bool, maximise: bool) -> Solved:
         g = self.gaussians
-        wanted = np.arange(g.n) if everything else _NOTHING
-        if not (targets.size or everything or self.seen.any() or self.intervals):
+        wanted = self._reachable() if everything else _NOTHING
+        if not (targets.size or wanted.size or self.seen.any() or self.intervals):
             discrete = self.plain.fitted(self.soft) if self.soft else self.plain
             return Solved(None, discrete, 0.0, False, {})
         layout = self._layout(targets, wanted, everything and not maximise)
@@ -156,8 +179,11 @@ class HybridSums(Context, NamedSums):
         made = elimination.eliminate(
             g.arrays, layout, digit, self.seen, self.value, self.clock, maximise=maximise
         )
-        extra = self._inside(made, targets)
-        return self._for_discrete(made, elimination.tables(made, extra))
+        found = elimination.tables(made, self._inside(made, targets))
+        for axes, more in self.likelihoods.items():
+            logs, orders = found.get(axes, (0.0, np.zeros(more.shape, np.int64)))
+            found[axes] = logs + more, orders
+        return self._for_discrete(made, found)
 
     def _inside(self, made: Eliminated, targets: np.ndarray) -> dict[int, np.ndarray]:
         """Log probabilities that variables lie in their intervals, for each configuration of their root."""
@@ -364,7 +390,7 @@ class HybridSums(Context, NamedSums):
 
     def at_once(self) -> bool:
         """Whether all continuous variables fit into one tree, irrelevant ones included."""
-        return self._layout(_NOTHING, np.arange(self.gaussians.n), True).fits(outward=True)
+        return self._layout(_NOTHING, self._reachable(), True).fits(outward=True)
 
     def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
         """The plan of the discrete part, plus the cost of the continuous variables before and after it."""
@@ -373,7 +399,7 @@ class HybridSums(Context, NamedSums):
             found = self.plain.plan(question, targets)
             own = self.measured
             return found if own is None else replace(found, engine=own.engine, exact=False)
-        wanted = np.arange(self.gaussians.n) if targets is None else _NOTHING
+        wanted = self._reachable() if targets is None else _NOTHING
         layout = self._layout(np.array(continuous, dtype=np.int64), wanted, targets is None)
         t = layout.tree
         scopes = {
@@ -475,6 +501,8 @@ class HybridPosterior(HybridSums, NamedMaxima):
 
     def expected_statistics(self) -> tuple[dict[int, np.ndarray], dict[int, GaussianStatistics]]:
         """For each table of the discrete part P(entry | known), and the statistics of each density."""
+        own = np.isin(np.arange(self.gaussians.n), list(self.gaussians.own))
+        self.refuse_unknown(self.unknown & ~own)
         solved = self.solve(everything=not self.intervals and self.at_once())
         discrete = solved.discrete
         assert isinstance(discrete, Posterior)
@@ -495,7 +523,8 @@ class HybridPosterior(HybridSums, NamedMaxima):
 
         # Truncated to an interval, densities are no longer normal, and their statistics have no formula.
         densities = {} if self.intervals else expected_statistics.expected_moments(self, weights)
-        return self._own(counts, discrete.program), densities
+        lines = {v: found for v, found in densities.items() if not own[self.gaussians.index_of[v]]}
+        return self._own(counts, discrete.program), lines
 
     def derivatives(self, *, zeros: bool) -> dict[int, np.ndarray]:
         """For each table of the discrete part the derivative of log P(known) with respect to each entry."""
@@ -525,6 +554,7 @@ class HybridPosterior(HybridSums, NamedMaxima):
         noise = rng.standard_normal((n, g.n))
         barren = g.order if solved.made is None else solved.made.layout.barren
         cards = np.asarray(self.program.arrays.cards[: g.index_of.size])
+        own_densities.draw(g, states, self.seen, noise, cards, rng)
         if solved.made is not None:
             self._back(solved.made, cards, states, noise, values)
         steps = 8.0 * n * (barren.size + 1)
@@ -554,6 +584,7 @@ class HybridPosterior(HybridSums, NamedMaxima):
         if self.intervals:
             self.refuse_truncated([], always=True)
         g = self.gaussians
+        self.refuse_unknown()
         deterministic.check_comparable(self)
         solved = self.solve(everything=True, maximise=True)
         assert solved.made is not None
@@ -586,6 +617,11 @@ def with_numbers(
             intervals[x] = what
         else:
             seen[x], value[x] = 1, as_float(what)
+    likelihoods: own_densities.Likelihoods = {}
+    if gaussians.own and seen.any():
+        cards = np.asarray(plain.program.arrays.cards)
+        names = [compiled.names[v] for v in gaussians.positions.tolist()]
+        gaussians, likelihoods = own_densities.observe(gaussians, seen, value, plain.known.hard, cards, names)
     return {
         "program": plain.program,
         "trees": plain.trees,
@@ -602,4 +638,6 @@ def with_numbers(
         "value": value,
         "intervals": intervals,
         "linked": compiled.linked,
+        "likelihoods": likelihoods,
+        "unknown": own_densities.unknown(gaussians, seen),
     }

@@ -26,6 +26,7 @@ def densities(
     """The density of each unobserved continuous variable; `flat` has all discrete marginals."""
     if posterior.intervals:
         posterior.refuse_truncated([], always=True)
+    posterior.refuse_unknown(np.isin(posterior.gaussians.positions, list(by_position)))
     if not posterior.at_once():  # one by one, each with the variables relevant to it
         each = {}
         for v, variable in by_position.items():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -26,6 +28,8 @@ class Conditional:
     """Log densities of observed and means of hidden variables, for K configurations and all rows."""
 
     left: np.ndarray  # (K, hidden, hidden) the covariance of what is hidden, given what was observed
+    # Blocks with densities of their own besides, and which selection each configuration has.
+    own: Mapping[int, np.ndarray] = MappingProxyType({})
 
     def of(self, values: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
         """For values (seen, rows): logarithms (K, rows), and for each hidden target means (K, rows)."""
@@ -59,6 +63,21 @@ class _Chained(Conditional):
         return logs, []
 
 
+class _Apart(Conditional):
+    """Some densities are not normal: blocks whose logarithms are added to those of the others."""
+
+    def __init__(
+        self, others: Conditional | None, where: list[int], own: Mapping[int, np.ndarray], size: int
+    ) -> None:
+        self.others, self.where, self.own, self.size = others, where, own, size
+        self.left = np.zeros((size, 0, 0)) if others is None else others.left
+
+    def of(self, values: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+        if self.others is None:
+            return np.zeros((self.size, values.shape[1])), []
+        return self.others.of(values[self.where])
+
+
 class _Joint(Conditional):
     """Some relevant variable is hidden: the joint density of the observed ones, by its covariance."""
 
@@ -86,9 +105,40 @@ def _weights(g: Gaussians, x: int, rows: np.ndarray) -> np.ndarray:
 
 
 def conditional_of(g: Gaussians, normals: Normals, seen: list[int], hidden: list[int]) -> Conditional | None:
-    """The continuous part of a pattern; None where exact values or near-equations would cost digits."""
+    """The continuous part of a pattern; None where exact values or near-equations would cost digits.
+
+    Densities that are not normal are set apart, unless a joint density would need them.
+    """
+    if not g.own:
+        return _of_normals(g, normals, seen, hidden)
+    d, size = g.arrays, len(next(iter(normals.rows.values()), ()))
+    apart = {x: normals.rows[x] - d.row_at[x] for x in normals.order if x in g.own and g.own[x].whole}
+    order = [x for x in normals.order if x not in g.own]
+    rest = Normals(normals.axes, {x: normals.rows[x] for x in order}, order)
+    lines = [x for x in seen if x not in g.own]
+    if hidden or set(lines) != set(order):
+        above = {p for x in order for p in d.parents[d.parent_at[x] : d.parent_at[x + 1]].tolist()}
+        if above.intersection(g.own):
+            return None
+        found = _of_normals(g, rest, lines, hidden)
+        where = [seen.index(x) for x in lines]
+    elif order:
+        found = _of_normals(g, rest, seen, hidden, chained=True)
+        where = list(range(len(seen)))
+    else:
+        return _Apart(None, [], apart, size) if apart else _of_normals(g, rest, lines, hidden)
+    return None if found is None else _Apart(found, where, apart, size)
+
+
+def _of_normals(
+    g: Gaussians, normals: Normals, seen: list[int], hidden: list[int], *, chained: bool = False
+) -> Conditional | None:
+    """The continuous part of a pattern; None where exact values or near-equations would cost digits.
+
+    `chained`: all that matters is observed, and `seen` has more than the normals.
+    """
     d = g.arrays
-    if seen and len(seen) == len(normals.order) and not hidden:
+    if chained or (seen and len(seen) == len(normals.order) and not hidden):
         if any((d.sd[rows] == 0.0).any() for rows in normals.rows.values()):
             return None
         return _Chained(g, normals, seen)

@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pgm.config import current
 from pgm.errors import TooLarge
 from pgm.factors import Dense, Factor
 from pgm.inference.engines.exact.posterior import Posterior
-from pgm.inference.engines.gaussian import elimination
+from pgm.inference.engines.gaussian import elimination, own_densities
 from pgm.inference.engines.gaussian.linked_rows import CurveLink, Link
 from pgm.inference.engines.gaussian.row_densities import Conditional, Normals, conditional_of
 from pgm.inference.engines.gaussian.scores import closure
@@ -64,6 +65,8 @@ class Linked:
         for v in observed:
             if v in children:
                 return False
+            if int(g.index_of[v]) in g.own:
+                return False
             if g.index_of[v] < 0:
                 part = self.factors[int(place[v])]
                 if not isinstance(part, Dense) or part.log or not (part.values > 0.0).all():
@@ -100,6 +103,7 @@ class Rows:
         self.linked = linked
         self.posterior, self.gaussians, self.codes, self.values = posterior, gaussians, codes, values
         self.targets, self.continuous = targets, continuous
+        self._own: dict[int, np.ndarray] = {}  # of densities of their own
         self.cards = posterior.program.arrays.cards
         self.found = Answers(
             np.zeros(n_rows, bool),
@@ -160,6 +164,8 @@ class Rows:
         marked = np.zeros(g.n, np.uint8)
         marked[[*seen, *hidden]] = 1
         relevant = elimination.ancestors(g, marked)
+        if g.own and self._unsaid(seen, relevant):
+            return
         switches = set(g.arrays.switches[np.repeat(relevant, np.diff(g.arrays.switch_at)) != 0].tolist())
         fixed = dict(fixed)
         fixed |= {v: int(self.codes[v][first]) for v in observed if v in switches}
@@ -201,6 +207,32 @@ class Rows:
             return None  # each row has a density of its own
         found = [link for link in self.linked.links if link.score.child in needed]
         return found if all(link.logs()[0][first] >= 0 for link in found) else None
+
+    def _unsaid(self, seen: list[int], relevant: np.ndarray) -> bool:
+        """Whether rows are refused one by one: a block observed in part, or hidden although it matters."""
+        g, there = self.gaussians, np.zeros(self.gaussians.n, bool)
+        there[seen] = True
+        torn = own_densities.whole_blocks(g, there)[1]
+        return bool(torn) or bool((own_densities.unknown(g, there) & (relevant != 0)).any())
+
+    def _own_logs(self, x: int) -> np.ndarray:
+        """Log densities of a block in all rows, a column for each selection: asked for once."""
+        if x not in self._own:
+            own = self.gaussians.own[x]
+            columns = own_densities.columns_of(self.gaussians, x)
+            size = 8 * self.found.done.size * own.bias.size
+            if size > current().memory_limit:
+                raise TooLarge(
+                    f"The densities of {self.found.done.size:,} rows under {own.bias.size:,} states "
+                    "would take "
+                    f"{size / 1e9:.3g} GB. Ask for fewer rows at a time."
+                )
+            values = np.column_stack([self.values[y] for y in columns])
+            there = ~np.isnan(values).any(axis=1)
+            found = np.zeros((len(values), own.bias.size))
+            found[there] = own.logs(values[there])
+            self._own[x] = found
+        return self._own[x]
 
     def _normals(self, relevant: np.ndarray, switches: set[int], fixed: Mapping[int, int]) -> Normals | None:
         d = self.gaussians.arrays
@@ -269,6 +301,9 @@ class Rows:
                 logs = logs + link.likelihood(part, axes, digits, n)
             here = weights[:, at]
             possible = (here > 0.0) & (logs > -math.inf) if links else here > 0.0
+            for x, which in conditional.own.items():
+                more = self._own_logs(x)[part].T[which]
+                logs, possible = logs + more, possible & (more > -math.inf)
             top = np.where(possible, logs, -math.inf).max(axis=0)
             least = np.where(possible, logs, math.inf).min(axis=0)
             fine = np.isfinite(top) & (top - least < _FARTHEST)

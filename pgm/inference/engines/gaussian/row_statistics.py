@@ -32,7 +32,7 @@ class RowStatistics(Rows):
         weights: np.ndarray,
     ) -> None:
         """Take in the rows; see `Rows`."""
-        every = list(range(gaussians.n))
+        every = [x for x in range(gaussians.n) if x not in gaussians.own]  # those have no such statistics
         super().__init__(posterior, gaussians, codes, values, weights.size, [], every)
         self.weights = weights
         self.densities: dict[int, GaussianStatistics] = {}
@@ -71,6 +71,8 @@ class RowStatistics(Rows):
     ) -> None:
         self._add_configurations(shares, at, pattern)
         for x in pattern.normals.order:
+            if x in self.gaussians.own:
+                continue
             self._add_density(x, shares, pattern, values, means)
 
     def _add_configurations(self, shares: np.ndarray, at: np.ndarray, pattern: Pattern) -> None:

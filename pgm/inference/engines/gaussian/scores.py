@@ -21,6 +21,7 @@ from pgm.factors import Dense, Factor, Linking, RowTable
 from pgm.factors.row_table import configurations
 from pgm.factors.score import table_of
 from pgm.inference.engines.exact.posterior import draw_forward
+from pgm.inference.engines.gaussian import own_densities
 from pgm.inference.program import compile_program
 from pgm.inference.program.continuous import collect
 from pgm.inference.trees import TreeCache
@@ -104,6 +105,7 @@ def tabulate(
     asked = range(len(compiled.names)) if about is None else [compiled.position[name] for name in about]
     needed = known | closure(asked, linked.parents)
     fixed, value = _determined(compiled, observed)
+    lost = own_densities.unknown(gaussians, fixed)
     factors: list[Factor] = list(compiled.factors)
     is_continuous = gaussians.index_of >= 0
     place = np.cumsum(~is_continuous) - 1  # of each discrete variable's factor
@@ -115,6 +117,9 @@ def tabulate(
         above = gaussians.index_of[score.continuous]
         free = score.matters & ~fixed[above]
         if free.any():
+            if lost[above[free]].any():
+                names = [compiled.names[int(gaussians.positions[x])] for x in above[free & lost[above]]]
+                raise own_densities.refuse(names, [*names, compiled.names[score.child]])
             open_.append(Open.of(score, value[above], free, above[free], score.child in known))
             continue
         table = written(score.child)
@@ -211,6 +216,7 @@ def draw_below(at: HybridPosterior, states: np.ndarray, values: np.ndarray, rng:
     order = program.loose[0]
     owners = program.factor_of[order]
     place = np.cumsum(g.index_of < 0) - 1  # of each discrete variable's factor
+    blocks, drawn = np.zeros_like(values), set[int]()
     for v in below(linked, [v for v, name in enumerate(at.names) if name in given]):
         x = g.index_of[v : v + 1]
         if v in curves:
@@ -221,6 +227,11 @@ def draw_below(at: HybridPosterior, states: np.ndarray, values: np.ndarray, rng:
         elif x[0] >= 0:
             noise = np.zeros_like(values)
             noise[:, x[0]] = rng.standard_normal(n)
+            if int(x[0]) in g.own:  # the numbers of a block are drawn together, with the first of them
+                if int(x[0]) not in drawn:
+                    own_densities.draw(g, every, at.seen, blocks, cards, rng, int(x[0]))
+                    drawn.update(own_densities.block_of(g, int(x[0])))
+                noise[:, x[0]] = blocks[:, x[0]]
             run(
                 "forward", g.arrays, x.astype(np.int32), cards, every, noise, values,
                 steps=8.0 * n, clock=at.clock, module=GAUSSIAN,

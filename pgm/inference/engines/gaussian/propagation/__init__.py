@@ -172,6 +172,7 @@ def _equations(at: Told) -> tuple[np.ndarray, Equations]:
     d, marked = g.arrays, at.seen.copy()
     marked[at.wanted] = 1
     relevant = elimination.ancestors(g, marked) != 0
+    at.refuse_unknown(relevant)
     codes = np.zeros(g.index_of.size, np.int64)
     cards = np.asarray(at.program.arrays.cards[: g.index_of.size])
     unknown = (cards > 1) & (g.index_of < 0)

@@ -1,0 +1,189 @@
+"""What serves as a density: an object with `score_samples`, a frozen scipy distribution, or one of ours."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pgm.errors import InvalidArgument, InvalidTable, shown
+
+from .table_input import Array
+
+_KINDS = (
+    "an object with score_samples, a frozen scipy distribution, or a distribution of pgm such as pgm.Gaussian"
+)
+_DEEPEST = 20  # parts of parts in which two densities are compared
+
+
+class Form(NamedTuple):
+    """How the log density of rows is asked for, and how rows are drawn."""
+
+    logs: Callable[[Any, Array], Any]  # rows are (n, numbers)
+    draw: Callable[[Any, int, np.random.Generator], Any] | None
+    mass: bool = False  # whether these are probabilities, not densities
+
+
+def form_of(density: Any) -> Form | None:
+    """Return how this density is asked; None if it is none."""
+    if isinstance(density, type):
+        return None
+    if hasattr(density, "score_samples"):
+        if getattr(density, "_estimator_type", "") == "outlier_detector" or _is_outlier_detector(density):
+            return None
+        return Form(lambda d, x: d.score_samples(x), _sampled if hasattr(density, "sample") else None)
+    if hasattr(density, "logpdf") and hasattr(density, "resample"):  # gaussian_kde: a column each
+        return Form(lambda d, x: d.logpdf(x.T), lambda d, n, rng: d.resample(n, seed=rng).T)
+    if callable(density):  # a family of scipy, which is not frozen
+        return None
+    for name in ("logpdf", "logpmf"):
+        support = getattr(density, "dist", density)  # rv_frozen has both, whatever it is
+        if hasattr(density, name) and (support is density or hasattr(support, name)):
+            return Form(_scipy(name), _rvs if hasattr(density, "rvs") else None, name == "logpmf")
+    if hasattr(density, "log_density") and getattr(density, "n_states", None) is None:
+        return Form(_ours, _sampled if hasattr(density, "sample") else None)
+    return None
+
+
+def _is_outlier_detector(density: Any) -> bool:
+    tags = getattr(density, "__sklearn_tags__", None)
+    try:
+        return tags is not None and getattr(tags(), "estimator_type", "") == "outlier_detector"
+    except Exception:  # an estimator of another kind may have tags that fail
+        return False
+
+
+def _scipy(name: str) -> Callable[[Any, Array], Any]:
+    return lambda density, rows: getattr(density, name)(rows[:, 0] if rows.shape[1] == 1 else rows)
+
+
+def _rvs(density: Any, n: int, rng: np.random.Generator) -> Any:
+    return density.rvs(size=n, random_state=rng)
+
+
+def _ours(density: Any, rows: Array) -> Any:
+    return density.log_density(rows if rows.shape[1] > 1 else rows[:, 0])
+
+
+def _sampled(density: Any, n: int, rng: np.random.Generator) -> Any:
+    """By the `sample` of scikit-learn, which takes no generator, or by ours."""
+    if hasattr(density, "log_density"):
+        return density.sample(n, seed=rng)
+    seed = int(rng.integers(2**31))
+    try:
+        found = density.sample(n, random_state=seed)
+    except TypeError:
+        if not hasattr(density, "random_state"):
+            return density.sample(n)
+        density = copy.copy(density)
+        density.random_state = seed
+        found = density.sample(n)
+    return found[0] if isinstance(found, tuple) else found
+
+
+def checked(name: str, where: str, density: Any) -> Any:
+    """Return a copy of the density, which later changes do not reach; `where`: of which row it is.
+
+    Raises:
+        InvalidTable: it is none.
+    """
+    if form_of(density) is None:
+        what = shown(density)
+        if isinstance(density, type):
+            what = f"the class {density.__name__}: create one, or fit it"
+        elif callable(density) and hasattr(density, "logpdf"):
+            what = "a family of distributions: freeze one with its parameters, such as stats.norm(0, 1)"
+        elif hasattr(density, "score_samples"):
+            what += ", whose score_samples is a score of outliers and no log density"
+        elif getattr(density, "n_states", None) is not None:
+            what += ", which is one for each of several states: give one for each key"
+        raise InvalidTable(f"{name}{where}: a density is expected ({_KINDS}), not {what}.")
+    try:
+        return copy.deepcopy(density)
+    except Exception as error:
+        raise InvalidTable(f"{name}{where}: {shown(density)} cannot be copied: {shown(error)}.") from error
+
+
+def logs_of(name: str, where: str, density: Any, rows: Array) -> Array:
+    """Return the log density of each row.
+
+    Raises:
+        InvalidTable: the density fails, or what it returns is no log density.
+    """
+    form = form_of(density)
+    assert form is not None
+    kind = type(density).__name__
+    try:
+        with np.errstate(divide="ignore"):
+            found = np.asarray(form.logs(density, rows), dtype=np.float64)
+    except Exception as error:
+        raise InvalidTable(
+            f"{name}{where}: the density, a {kind}, fails for {_numbers(rows)}: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    if found.ndim == 0 and len(rows) == 1:  # scipy drops axes of length one
+        found = found.reshape(1)
+    if found.shape != (len(rows),):
+        raise InvalidTable(
+            f"{name}{where}: the density, a {kind}, returns {found.shape} for {_numbers(rows)}, where "
+            "one log "
+            "density for each row is expected."
+        )
+    wrong = np.isnan(found) | (found == math.inf)
+    if wrong.any():
+        at = int(wrong.argmax())
+        raise InvalidTable(
+            f"{name}{where}: the log density of {shown(rows[at].tolist())} is {found[at]} by a "
+            f"{kind}; a number "
+            "is expected, or minus infinity where it is impossible."
+        )
+    return found
+
+
+def draws_of(name: str, where: str, density: Any, n: int, width: int, rng: np.random.Generator) -> Array:
+    """Return n rows drawn from the density.
+
+    Raises:
+        InvalidArgument: it cannot be drawn from.
+    """
+    form = form_of(density)
+    assert form is not None
+    kind = type(density).__name__
+    if form.draw is None:
+        raise InvalidArgument(f"{name}{where}: a {kind} has no method to draw samples.")
+    try:
+        found = np.asarray(form.draw(density, n, rng), dtype=np.float64).reshape(n, width)
+    except Exception as error:
+        raise InvalidArgument(
+            f"{name}{where}: drawing from the density, a {kind}, fails: {type(error).__name__}: {error}"
+        ) from error
+    return found
+
+
+def alike(one: Any, other: Any, depth: int = 0) -> bool:
+    """Tell whether two densities are the same: equal, or of the same type with the same contents."""
+    if one is other:
+        return True
+    if type(one) is not type(other) or depth > _DEEPEST:
+        return False
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
+    if isinstance(one, Mapping):
+        return one.keys() == other.keys() and all(alike(one[key], other[key], depth + 1) for key in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(alike(a, b, depth + 1) for a, b in zip(one, other, strict=True))
+    try:
+        if bool(one == other) or (one != one and other != other):
+            return True
+        mine, theirs = one.__reduce_ex__(2), other.__reduce_ex__(2)
+    except Exception:  # neither comparable nor picklable
+        return False
+    return not isinstance(mine, str) and alike(mine[1:3], theirs[1:3], depth + 1)
+
+
+def _numbers(rows: Array) -> str:
+    several, numbers = "s"[: len(rows) != 1], "s"[: rows.shape[1] != 1]
+    return f"{len(rows):,} row{several} of {rows.shape[1]} number{numbers}"

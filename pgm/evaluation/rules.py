@@ -1,0 +1,361 @@
+"""What a rule of decision does where the classes are known: its errors, and those of the best one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+
+from pgm.calls import guarded
+from pgm.errors import InvalidArgument, TooLarge, listed, shown
+from pgm.evidence import known
+from pgm.models.bayesian_network import BayesianNetwork
+from pgm.models.classifiers.conventions import class_prior_of
+from pgm.models.classifiers.decisions import loss_matrix
+from pgm.randomness import generator
+from pgm.variables import Variable
+
+from .pieces import Piece, between, density_of, joint_at, reach
+from .rates import Curves, Decided, DecisionRates
+
+_PLACES = 4001  # between which boundaries are looked for
+_HALVINGS = 80
+_PIECES = 10_000  # combinations of states beside a number
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Classes, what is seen of each case, and what decisions cost."""
+
+    target: Variable
+    names: tuple[str, ...]  # of what is seen: the states, then the number
+    pieces: list[Piece]
+    cost: np.ndarray  # a row for each true class, a column for each action
+    actions: tuple[Any, ...]
+
+    def code(self, named: Any) -> int:
+        """The number of an action."""
+        if named is None and None not in self.target.states:
+            if self.actions[-1] is not None:
+                raise InvalidArgument("The rule names none at times: say what that costs, reject=.")
+            return len(self.actions) - 1
+        return int(self.target.code(named.item() if isinstance(named, np.generic) else named))
+
+
+@guarded
+def decision_rates(
+    model: Any,
+    target: str | None = None,
+    observes: str | Iterable[str] = (),
+    *,
+    prior: Any = None,
+    rule: Any = None,
+    loss: Any = None,
+    reject: float | None = None,
+    samples: int | None = None,
+    seed: int | np.random.Generator | None = None,
+) -> DecisionRates:
+    """How often a rule decides what, where the distribution of classes and what is seen of them is known.
+
+    The rule is any partition of what can be seen; left out, it is Bayes' rule, which names the class of the
+    smallest expected loss, the most probable one without `loss`. Of states the sums are exact; of one number
+    beside them integrals are differences of distribution functions, exact up to rounding too. Boundaries are
+    looked for between 4,001 places and found to rounding; a region that is narrower than the distance of two
+    places is overlooked. Of several numbers cases are drawn (`samples=`), and a standard error is said.
+
+    Args:
+        model: a Bayesian network; or {class: density}, whose densities of one number are pgm's or frozen ones
+            of scipy.
+        target: the class, in a network.
+        observes: what the rule sees in a network: variables with states and numbers. None: the prior alone.
+        prior: P(class) beside densities: by class or in their order.
+        rule: what is decided. Classes and cuts for one number, as ["N", 1.5, "A"]; one class, always; a dict
+            from states to classes; a function of what is seen, in the order of `observes`; or a classifier
+            with `predict`, of rows with these columns in this order.
+        loss: what it costs to name a class: an array (true, named) or a dict {(true, named): loss}.
+        reject: what it costs to name none, None, if that is a choice.
+        samples: how many cases are drawn where several numbers are seen.
+        seed: of what is drawn.
+
+    Raises:
+        UnknownVariable, UnknownState: there is no such variable or class.
+        InvalidArgument: a rule that is none; several numbers without `samples=`.
+        IncompleteModel: a network with a table missing.
+        TooLarge: too many combinations of states.
+
+    >>> import pgm
+    >>> alarm = {"N": pgm.Gaussian(0.0, sd=1.0), "A": pgm.Gaussian(2.0, sd=1.0)}
+    >>> decision_rates(alarm, prior=[0.9, 0.1])
+    true class  P(class)  names N   names A
+    N           0.9       0.982074  0.0179255
+    A           0.1       0.539277  0.460723
+    error 0.07006068586; Bayes error 0.07006068586
+    N below 2.098612289
+    A from 2.098612289
+    """
+    if isinstance(model, BayesianNetwork):
+        if prior is not None:
+            raise InvalidArgument("prior= is for densities; a network has its own.")
+        if target is None:
+            raise InvalidArgument("target= is the class, a variable of the network.")
+        model._check_complete()
+        variable = known(model.variables, target)
+        if variable.continuous:
+            raise InvalidArgument(f"{shown(target)} is continuous; a class has states.")
+        seen = [observes] if isinstance(observes, str) else list(observes)
+        each = [known(model.variables, name) for name in seen]
+        if target in seen:
+            raise InvalidArgument(f"The rule would see the class {shown(target)} itself.")
+        cost, actions = _costs(variable, loss, reject)
+        numbers = [v for v in each if v.continuous]
+        if len(numbers) > 1:
+            if samples is None:
+                raise InvalidArgument(
+                    f"{listed(v.name for v in numbers)} are {len(numbers)} numbers, over which no sum is "
+                    "exact: say how many cases to draw, samples=100_000, for a standard error."
+                )
+            if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
+                raise InvalidArgument(f"samples= is a whole number of at least 2, not {shown(samples)}.")
+            return _drawn(model, variable, seen, rule, cost, actions, samples, seed)
+        states = [v for v in each if not v.continuous]
+        names = (*(v.name for v in states), *(v.name for v in numbers))
+        pieces = _of_network(model, variable, states, numbers)
+        if rule is not None and callable(rule):
+            rule = _reordered(rule, seen, names)
+    else:
+        if not isinstance(model, Mapping) or not model:
+            raise InvalidArgument(
+                f"A Bayesian network, or {{class: density}}, is what errors are known of; not {shown(model)}."
+            )
+        if target is not None or observes:
+            raise InvalidArgument("target= and observes= are for networks; densities are of one number.")
+        variable = Variable("class", list(model))
+        if prior is None:
+            raise InvalidArgument("Densities say nothing of P(class): say it, prior=.")
+        shares = class_prior_of(prior, list(model), np.ones(len(model)))
+        names = ("x",)
+        cost, actions = _costs(variable, loss, reject)
+        pieces = [Piece((), shares, tuple([density_of(name, one) for name, one in model.items()]))]
+    if samples is not None:
+        raise InvalidArgument("samples= has no effect: with one number at most nothing is drawn.")
+    return _exact(Problem(variable, names, pieces, cost, actions), rule)
+
+
+def _costs(target: Variable, loss: Any, reject: float | None) -> tuple[np.ndarray, tuple[Any, ...]]:
+    cost = loss_matrix(target, loss)
+    if reject is None:
+        return cost, target.states
+    if isinstance(reject, bool) or not isinstance(reject, int | float) or not math.isfinite(reject):
+        raise InvalidArgument(f"reject= is what it costs to name no class, a number, not {shown(reject)}.")
+    return np.column_stack([cost, np.full(target.card, float(reject))]), (*target.states, None)
+
+
+def _of_network(
+    net: BayesianNetwork, target: Variable, states: list[Variable], numbers: list[Variable]
+) -> list[Piece]:
+    """What may be seen, and how probable it is with each class."""
+    joint = net.query([target.name, *(v.name for v in states)]).values.reshape(target.card, -1)
+    every = product(*(v.states for v in states))
+    if not numbers:
+        return [Piece(seen, weights, None) for seen, weights in zip(every, joint.T, strict=True)]
+    if joint.shape[1] > _PIECES:
+        raise TooLarge(
+            f"The states seen beside {shown(numbers[0].name)} have {joint.shape[1]:,} combinations; up to "
+            f"{_PIECES:,} are summed."
+        )
+    pieces = []
+    for seen, weights in zip(every, joint.T, strict=True):
+        given = dict(zip((v.name for v in states), seen, strict=True))
+        each = tuple(
+            [
+                net.query(numbers[0].name, {**given, target.name: name}) if p > 0.0 else None
+                for name, p in zip(target.states, weights.tolist(), strict=True)
+            ]
+        )
+        pieces.append(Piece(seen, weights, each))
+    return pieces
+
+
+def _reordered(rule: Any, asked: Sequence[str], names: Sequence[str]) -> Callable[..., Any]:
+    """The rule as a function of states first and the number last."""
+    place = [list(names).index(name) for name in asked]
+    return lambda *values: rule(*(values[i] for i in place))
+
+
+# --- exactly ---
+
+
+def _exact(problem: Problem, rule: Any) -> DecisionRates:
+    k = problem.target.card
+    joint = np.zeros((k, len(problem.actions)))
+    where: list[Decided] = []
+    best = 0.0
+    plain = 1.0 - np.eye(k)
+    if problem.pieces[0].densities is None:
+        weights = np.array([piece.weights for piece in problem.pieces])
+        codes = _of_states(problem, rule, weights)
+        for c in range(k):
+            joint[c] = np.bincount(codes, weights[:, c], len(problem.actions))
+        best = 1.0 - float(weights.max(axis=1).sum())
+        where = [
+            Decided(piece.seen, -math.inf, math.inf, problem.actions[code])
+            for piece, code in zip(problem.pieces, codes.tolist(), strict=True)
+        ]
+        return _told(problem, joint, best, where, None)
+    for piece in problem.pieces:
+        own = _by_loss(piece, problem.cost) if rule is None else _of_number(problem, rule, piece)
+        edges, codes = _regions(piece, own)
+        parts = between(piece, edges)
+        for part, code, low, high in zip(parts.T, codes.tolist(), edges[:-1], edges[1:], strict=True):
+            joint[:, code] += part
+            where.append(Decided(piece.seen, float(low), float(high), problem.actions[code]))
+        edges, codes = _regions(piece, _by_loss(piece, plain))
+        best += float(between(piece, edges)[codes, np.arange(len(codes))].sum())
+    return _told(problem, joint, max(0.0, 1.0 - best), where, _curves(problem))
+
+
+def _told(
+    problem: Problem, joint: np.ndarray, best: float, where: list[Decided], curves: Curves | None
+) -> DecisionRates:
+    return DecisionRates(
+        classes=problem.target.states,
+        actions=problem.actions,
+        joint=joint,
+        bayes_error=max(0.0, best),
+        risk=float((joint * problem.cost).sum()),
+        where=tuple(where),
+        curves=curves,
+        standard_error=0.0,
+        samples=0,
+    )
+
+
+def _of_states(problem: Problem, rule: Any, weights: np.ndarray) -> np.ndarray:
+    """The action at each combination of states."""
+    if rule is None:
+        return np.asarray((weights @ problem.cost).argmin(axis=1))
+    seen = [piece.seen for piece in problem.pieces]
+    if isinstance(rule, Mapping):
+        rule = {key if isinstance(key, tuple) else (key,): named for key, named in rule.items()}
+        for one in seen:
+            if one not in rule:
+                raise InvalidArgument(f"rule= says nothing about {shown(one if len(one) > 1 else one[0])}.")
+        return np.array([problem.code(rule[one]) for one in seen])
+    if hasattr(rule, "predict"):
+        rows = np.empty((len(seen), len(problem.names)), dtype=object)
+        rows[:] = seen
+        return np.array([problem.code(named) for named in np.asarray(rule.predict(rows)).tolist()])
+    if callable(rule):
+        return np.array([problem.code(rule(*one)) for one in seen])
+    return np.full(len(seen), problem.code(rule))
+
+
+def _by_loss(piece: Piece, cost: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda x: (joint_at(piece, x).T @ cost).argmin(axis=1)
+
+
+def _of_number(problem: Problem, rule: Any, piece: Piece) -> Any:
+    """The rule as a function of places of the number; a list of edges and codes as it is."""
+    if isinstance(rule, list | tuple):
+        return _cuts(problem, list(rule))
+    if isinstance(rule, Mapping):
+        raise InvalidArgument("rule= is a dict of states, and a number is seen: pass cuts or a function.")
+    if hasattr(rule, "predict"):
+
+        def predicted(x: np.ndarray) -> np.ndarray:
+            rows = np.empty((len(x), len(problem.names)), dtype=object)
+            rows[:, :-1] = piece.seen
+            rows[:, -1] = x
+            plain = rows if piece.seen else rows.astype(np.float64)
+            return np.array([problem.code(named) for named in np.asarray(rule.predict(plain)).tolist()])
+
+        return predicted
+    if callable(rule):
+        return lambda x: np.array([problem.code(rule(*piece.seen, value)) for value in x.tolist()])
+    return lambda x: np.full(len(x), problem.code(rule))
+
+
+def _cuts(problem: Problem, rule: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+    named, cuts = rule[::2], rule[1::2]
+    if len(rule) % 2 == 0 or not all(isinstance(c, int | float) and math.isfinite(c) for c in cuts):
+        raise InvalidArgument(f'rule= has classes and cuts in turn, as ["N", 1.5, "A"], not {shown(rule)}.')
+    if any(a >= b for a, b in pairwise(cuts)):
+        raise InvalidArgument(f"The cuts of rule= rise, and these do not: {listed(map(str, cuts))}.")
+    return np.array([-math.inf, *map(float, cuts), math.inf]), np.array([problem.code(one) for one in named])
+
+
+def _regions(piece: Piece, own: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The intervals of a rule: their edges, from minus infinity to infinity, and the action in each."""
+    if isinstance(own, tuple):
+        return own
+    low, high = reach(piece)
+    x = np.linspace(low, high, _PLACES)
+    codes = own(x)
+    before = np.flatnonzero(np.diff(codes))
+    below, above = x[before].copy(), x[before + 1].copy()
+    for _ in range(_HALVINGS if before.size else 0):
+        middle = 0.5 * (below + above)
+        same = own(middle) == codes[before]
+        below, above = np.where(same, middle, below), np.where(same, above, middle)
+    edges = np.array([-math.inf, *above.tolist(), math.inf])
+    return edges, np.array([*codes[before].tolist(), codes[-1]])
+
+
+def _curves(problem: Problem) -> Curves | None:
+    if len(problem.pieces) > 1:
+        return None
+    low, high = reach(problem.pieces[0])
+    centre = 0.5 * (low + high)
+    x = np.linspace(centre - 0.62 * (centre - low), centre + 0.62 * (high - centre), 601)
+    return Curves(problem.names[-1], x, joint_at(problem.pieces[0], x))
+
+
+# --- by cases that are drawn ---
+
+
+def _drawn(
+    net: BayesianNetwork,
+    target: Variable,
+    seen: list[str],
+    rule: Any,
+    cost: np.ndarray,
+    actions: tuple[Any, ...],
+    samples: int,
+    seed: Any,
+) -> DecisionRates:
+    """Rates of cases that are drawn; of each case P(class | seen) counts, not the class drawn with it."""
+    problem = Problem(target, tuple(seen), [], cost, actions)
+    cases = net.sample(samples, seed=generator(seed))
+    frame = {name: cases[name] for name in seen}
+    shares = net.predict_proba(frame, target.name)
+    if rule is None:
+        codes = (shares @ cost).argmin(axis=1)
+    elif hasattr(rule, "predict"):
+        rows = np.column_stack([frame[name] for name in seen])
+        codes = np.array([problem.code(named) for named in np.asarray(rule.predict(rows)).tolist()])
+    elif callable(rule):
+        each = zip(*(frame[name].tolist() for name in seen), strict=True)
+        codes = np.array([problem.code(rule(*one)) for one in each])
+    else:
+        codes = np.full(samples, problem.code(rule))
+    joint = np.zeros((target.card, len(actions)))
+    for c in range(target.card):
+        joint[c] = np.bincount(codes, shares[:, c], len(actions)) / samples
+    named = codes < target.card
+    right = np.where(named, shares[np.arange(samples), np.minimum(codes, target.card - 1)], 0.0)
+    wrong = np.where(named, 1.0 - right, 0.0)
+    return DecisionRates(
+        classes=target.states,
+        actions=actions,
+        joint=joint,
+        bayes_error=float(1.0 - shares.max(axis=1).mean()),
+        risk=float((joint * cost).sum()),
+        where=(),
+        curves=None,
+        standard_error=float(wrong.std(ddof=1)) / math.sqrt(samples),
+        samples=samples,
+    )

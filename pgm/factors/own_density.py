@@ -1,0 +1,38 @@
+"""Numbers with a density of their own given states: known only where they are observed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .gaussian import GaussianFactor
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class OwnDensity(GaussianFactor):
+    """p(block | states), the block being the continuous parents and the child; observed whole or not at all.
+
+    To the engines it is a standard normal without weights, which is right where nobody asks: it sums to one.
+    Where the block is observed, its likelihood takes that place. The first numbers of a block have none: the
+    last one stands for all.
+    """
+
+    whole: bool  # whether this is the last number of the block
+    logs: Callable[[np.ndarray], np.ndarray]  # (rows, numbers of the block) -> (rows, selections)
+    draw: Callable[[np.ndarray, np.random.Generator], np.ndarray]  # selections -> (rows, numbers)
+
+    @classmethod
+    def of(
+        cls,
+        scope: np.ndarray,
+        n_switches: int,
+        selections: int,
+        whole: bool,
+        logs: Callable[[np.ndarray], np.ndarray],
+        draw: Callable[[np.ndarray, np.random.Generator], np.ndarray],
+    ) -> OwnDensity:
+        """The density of the last of these positions, with the standard normal that stands for it."""
+        weights = np.zeros((selections, scope.size - n_switches - 1))
+        return cls(scope, n_switches, weights, np.zeros(selections), np.ones(selections), whole, logs, draw)
