@@ -221,11 +221,13 @@ class NotIdentifiable(PGMError, ValueError):
     """The effect of an action that the observed variables do not determine.
 
     `.hedge` is the pair of sets that shows it, the outer and the inner: hidden causes join each of them, and
-    the action reaches into the outer one only (Shpitser & Pearl 2006). `.bounds` are its natural bounds.
+    the action reaches into the outer one only (Shpitser & Pearl 2006). `.bounds` are its natural bounds as
+    text; `graph.bounds(source, y, do)` has them, or narrower ones, as numbers.
 
     >>> print(NotIdentifiable("P(y | do(x))", ["x", "y"], ["y"], ["x"], ["y"]))
     P(y | do(x)) is not identifiable: hidden causes join 'x', 'y' (a hedge around 'y'), so models that agree \
-on all that is seen differ in this effect. It lies between P(x, y) and P(x, y) + 1 - P(x).
+on all that is seen differ in this effect. It lies between P(x, y) and P(x, y) + 1 - P(x); \
+graph.bounds(source, y, do) has numbers.
     """
 
     def __init__(
@@ -251,7 +253,10 @@ on all that is seen differ in this effect. It lies between P(x, y) and P(x, y) +
                 x = ", ".join(do)
                 joint = f"P({x}, {', '.join(y)})"
                 self.bounds = joint, f"{joint} + 1 - P({x})"
-                text += f" It lies between {self.bounds[0]} and {self.bounds[1]}."
+                text += (
+                    f" It lies between {self.bounds[0]} and {self.bounds[1]}; graph.bounds(source, y, do) "
+                    "has numbers."
+                )
         super().__init__(text)
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -19,7 +19,7 @@ from pgm.errors import InvalidArgument, UnknownVariable, listed, shown
 from pgm.graphs import walks
 from pgm.graphs.naming import members
 from pgm.graphs.separators import Separation
-from pgm.graphs.walks import Arrows
+from pgm.graphs.walks import WALKS, Arrows
 from pgm.graphs.walks.compiled import Graph
 from pgm.printing import ROWS, Tabular, joined
 from pgm.runtime.clock import start_clock
@@ -33,8 +33,10 @@ MOST = 1_000  # sets that are listed unless more are asked for
 class AdjustmentSets(Tabular, list[frozenset[Any]]):
     """The minimal sets to adjust for, the smallest first, or the cheapest: a list that prints as a table.
 
-    `optimal` is the set with which estimates from data vary least, if every variable that it needs may be
-    observed (Henckel, Perkovic & Maathuis 2022); it need not be minimal. `complete` says whether the list has
+    `optimal` is the set with which estimates from data vary least (Henckel, Perkovic & Maathuis 2022; with
+    hidden variables Smucler, Sapienza & Rotnitzky 2022); it need not be minimal. `optimal_of_all` says
+    whether no other set varies less; if not, that holds of the sets of ancestors of both ends, among them
+    all minimal ones: there may be no best of the others. `complete` says whether the list has
     all minimal sets; if not, the first is still the smallest of all, or the cheapest.
     """
 
@@ -47,6 +49,7 @@ class AdjustmentSets(Tabular, list[frozenset[Any]]):
         optimal: frozenset[Any] | None = None,
         complete: bool = True,
         why: str = "",
+        optimal_of_all: bool = True,
     ) -> None:
         """Take the sets, the graph as parents of each node, and both ends of the effect."""
         super().__init__(sets)
@@ -54,6 +57,7 @@ class AdjustmentSets(Tabular, list[frozenset[Any]]):
         self.x, self.y = ends
         self.costs = None if costs is None else dict(costs)
         self.optimal = optimal
+        self.optimal_of_all = optimal_of_all
         self.complete = complete
         self.why = why
 
@@ -83,6 +87,7 @@ class AdjustmentSets(Tabular, list[frozenset[Any]]):
         return {
             "sets": [self._names(some) for some in self],
             "optimal": None if self.optimal is None else self._names(self.optimal),
+            "optimal_of_all": self.optimal_of_all,
             "complete": self.complete,
         }
 
@@ -137,7 +142,8 @@ class AdjustmentSets(Tabular, list[frozenset[Any]]):
             notes.append(self.why)
         if self.optimal is not None:
             names = self._names(self.optimal)
-            notes.append(f"least variance: {joined(names, len(names), 80) or 'nothing'}")
+            which = "" if self.optimal_of_all else " of the sets above both ends"
+            notes.append(f"least variance{which}: {joined(names, len(names), 80) or 'nothing'}")
         return ["adjust for", "size", *["cost"] * (self.costs is not None)], rows, "\n".join(notes)
 
 
@@ -183,13 +189,16 @@ class Effect:
             return f"a path between {x} and {y} that is not causal stays open"
         return ""
 
-    def optimal(self) -> np.ndarray:
-        """The parents of the causal paths that do not lie below them (Henckel et al. 2022)."""
-        tails, heads = walks.pairs(self.arrows.graph)
-        found = np.zeros_like(self.x)
-        found[tails[self.causal[heads] != 0]] = 1
-        found[(self.below | self.x | self.y) != 0] = 0
-        return found
+    def optimal(self, free: np.ndarray) -> np.ndarray | None:
+        """What borders on y in the moral graph of the ancestors, past what is not free; None: x does.
+
+        With all free but what lies below the causal paths these are the parents of those paths (Henckel et
+        al. 2022); else the best set of ancestors (Smucler et al. 2022).
+        """
+        alive = walks.ancestors(self.back_door, self.x | self.y)
+        met = np.zeros_like(self.x)
+        WALKS.component(self.back_door, alive, self.y.copy(), free | self.x, met)
+        return None if (met & self.x).any() else met
 
 
 def adjustment_sets(
@@ -233,7 +242,8 @@ def sets_of(
     weights = np.array([_costs(costs, arrows).get(name, 1.0) for name in arrows.names])
     if type(limit) is not int or limit < 1:
         raise InvalidArgument(f"limit= is how many sets are listed at most, not {shown(limit)}.")
-    problem = Separation.of(effect.back_door, effect.x, effect.y, (1 - unseen) & (1 - effect.below))
+    free = (1 - unseen) & (1 - effect.below) & (1 - (effect.x | effect.y))
+    problem = Separation.of(effect.back_door, effect.x, effect.y, free)
     found = list(islice(problem.every(weights, start_clock()), limit + 1))
     complete = len(found) <= limit
     if not complete:
@@ -243,8 +253,8 @@ def sets_of(
     found.sort(
         key=lambda some: (float(weights[some != 0].sum()), int(some.sum()), (-some.astype(int)).tolist())
     )
-    optimal = effect.optimal()
-    good = not (optimal & unseen).any() and effect.causal.any() and effect.separates(optimal)
+    optimal = effect.optimal(problem.free) if effect.causal.any() and found else None
+    hidden_above = (unseen & problem.alive).any() and (free & (1 - problem.alive)).any()
     parents = {
         name: tuple(arrows.names[u] for u in arrows.graph.parents[slice(*arrows.graph.parents_at[v : v + 2])])
         for v, name in enumerate(arrows.names)
@@ -254,9 +264,10 @@ def sets_of(
         parents,
         (x, y),
         costs,
-        frozenset(arrows.listed(optimal)) if good else None,
+        None if optimal is None else frozenset(arrows.listed(optimal)),
         complete,
         "" if found else _why(effect, unseen),
+        not hidden_above,
     )
 
 

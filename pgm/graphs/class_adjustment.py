@@ -72,9 +72,7 @@ def class_adjustment_sets(
                     why=f"no set is right for the whole class: {graph.nodes[u]!r} - {graph.nodes[v]!r} may "
                     "point either way, and graphs of the class disagree; see pgm.effect_range",
                 )
-    found = sets_of(replace(effect, below=below), unseen, costs, limit)
-    found.optimal = None
-    return found
+    return sets_of(replace(effect, below=below), unseen, costs, limit)
 
 
 def arrows_of(arrows: Arrows) -> dict[Any, tuple[Any, ...]]:

@@ -65,6 +65,17 @@ def identify(graph: MixedGraph, y: int, do: int, given: int = 0) -> tuple[Formul
     return ratio(joint, total(graph.named(y), joint)), do
 
 
+def district(graph: MixedGraph, part: int, above: int) -> Formula:
+    """Return Q[district] as a formula of what is seen: the district's distribution, all else set.
+
+    Args:
+        graph: the graph.
+        part: the district, in the part of the graph that has only `above`.
+        above: vertices with all their ancestors.
+    """
+    return _district(graph, part, _Factor(above, P(graph.named(above)), seen=True)).formula
+
+
 def _effect(graph: MixedGraph, y: int, do: int) -> Formula:
     above = graph.ancestors(y, graph.everything)
     seen = _Factor(above, P(graph.named(above)), seen=True)

@@ -14,7 +14,7 @@ from .classes import decision_regions, expected_losses
 from .decision_trees import strategy
 from .decisions import influence_diagram, risk, rule
 from .diagnoses import diagnosis
-from .effects import effect_range, estimate
+from .effects import between, effect_range, estimate
 from .errors import calibration, decision_rates, error_estimates, roc_curves
 from .explanations import contributions, explaining_paths, information_map, odd_cells, waterfall
 from .groups import clusters, silhouettes
@@ -36,6 +36,7 @@ __all__ = [
     "answer_surface",
     "answer_tornado",
     "assignment",
+    "between",
     "calibration",
     "causal_effect",
     "causal_graph",

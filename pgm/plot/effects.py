@@ -65,6 +65,46 @@ def effect_range(
         return ax
 
 
+def between(
+    ends: Mapping[str, tuple[float, float]],
+    head: str,
+    ax: Axes | None = None,
+    *,
+    figsize: Size | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw probabilities of which only the least and the most are known.
+
+    >>> between({"yes": (0.2, 0.5)}, "P(y)").get_title()
+    'P(y)'
+    """
+    names = list(ends)[:_MOST]
+    with Paper(ax, figsize, title) as paper:
+        ax = paper.axes(3.6 + _room(names), 1.2 + 0.36 * max(len(names), 2))
+        for row, (low, high) in enumerate(list(ends.values())[:_MOST]):
+            ax.plot(
+                [low, high], [row, row], "|-", color=EDGE, linewidth=5 if low < high else 1, markersize=12
+            )
+            said = f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+            where = (
+                {"ha": "right", "xytext": (-8, 0)} if low + high > 1.0 else {"ha": "left", "xytext": (8, 0)}
+            )
+            ax.annotate(
+                said,
+                (low if low + high > 1.0 else high, row),
+                textcoords="offset points",
+                va="center",
+                fontsize=8.5,
+                color=ink(ax),
+                **where,  # type: ignore[arg-type]
+            )
+        _finish(ax, names)
+        ax.set_xlim(-0.02, 1.02)
+        ax.set_xlabel("probability, least to most", fontsize=9)
+        paper.entitle(ax, head)
+        return ax
+
+
 def _said(ax: Axes, value: float, row: int, beyond: float | None = None) -> None:
     """Write a number beside its mark."""
     at = value if beyond is None else beyond, float(row)

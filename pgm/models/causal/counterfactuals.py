@@ -18,6 +18,7 @@ import numpy as np
 from pgm.cpds import CPD, LinearGaussian, TableCPD
 from pgm.errors import InvalidArgument, InvalidEvidence, TooLarge, listed, shown
 from pgm.evidence import observe
+from pgm.inference.asking.failures import contradiction
 from pgm.printing import Share, Tabular, label
 from pgm.results import Density, Distribution
 from pgm.results.base import Frozen, condition, pandas, put
@@ -139,7 +140,10 @@ def _again(parts: dict[str, Any]) -> Counterfactual:
 def counterfactual(net: BayesianNetwork, target: Any, given: Any, do: Any) -> Counterfactual:
     """Answer by a twin network; with response functions where tables do not decide."""
     known, actions = _checked(net, target, given, do)
-    net.log_probability(known)  # raises ImpossibleEvidence, with a smallest contradiction
+    if net.log_probability(known) == -math.inf:
+        clock = start_clock()
+        compiled = net._compile_in(clock)
+        raise contradiction(compiled, observe(compiled.by_name, known), clock)
     twin = Twin(net, target, known, actions)
     variable = net.variables[target]
     parts: dict[str, Any] = {"variable": variable, "given": known, "do": actions, "worlds": twin.arrows()}

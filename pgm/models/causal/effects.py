@@ -143,7 +143,7 @@ def effect(
         raise InvalidArgument(f"{x!r} cannot be both what is acted on and what it influences.")
     control, treated = two_states(cause, states)
     scores = scores_of(result, outcome)
-    known = _known(net, x, y, given)
+    known = known_before(net, x, y, given)
     arrows = Arrows.of({node: net.parents(node) for node in net.nodes})
     children = net.children(x)
     ancestors = {y, *net.ancestors(y)}
@@ -230,7 +230,8 @@ def scores_of(result: Variable, outcome: Any) -> Any:
     return wanted
 
 
-def _known(net: BayesianNetwork, x: str, y: str, given: Any) -> dict[str, Any]:
+def known_before(net: BayesianNetwork, x: str, y: str, given: Any) -> dict[str, Any]:
+    """What is known beforehand, checked: nothing that the action influences."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):

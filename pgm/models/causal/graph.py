@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from matplotlib.axes import Axes
 
+    from .effect_bounds import EffectBounds
     from .estimation import Estimate
 
 _SHOWN = 20
@@ -216,6 +217,41 @@ class CausalGraph(Frozen):
         except identification.Hedge as hedge:
             raise NotIdentifiable(asked, hedge.outer, hedge.inner, xs, ys, zs) from None
         return Identified(self, formula, ys, xs, zs, values)
+
+    def bounds(
+        self, source: Any, y: str | Iterable[str], do: Mapping[str, Any], given: Any = None
+    ) -> EffectBounds:
+        """Return what P(y | do, given) surely lies between where `identify` finds no formula.
+
+        Sharp where the nodes that hidden causes join to what is done share all of them, and respond in at
+        most 4,096 ways: by linear programs over their responses (Balke & Pearl 1997). Else bounds that hold:
+        for more ways the natural ones, P(x, y) to P(x, y) + 1 - P(x).
+
+        Args:
+            source: a Bayesian network that has these variables, or a data frame with a column for each.
+            y: what may be influenced: a node or several.
+            do: what is done: {name: state}.
+            given: what is known of others that the action does not influence: the same.
+
+        Raises:
+            UnknownVariable, UnknownState: a name or a state that does not exist.
+            InvalidArgument: no states are named, or what is given is influenced by the action.
+            InvalidFrame: missing columns or cells; or no model of the graph has such rows.
+
+        >>> import pgm
+        >>> net = pgm.BayesianNetwork()
+        >>> net.add("x", 0.4)
+        >>> net.add("y", {True: 0.9, False: 0.2}, parents="x")
+        >>> CausalGraph("x -> y; x <-> y").bounds(net, "y", do={"x": True})
+        y      least     most
+        False  0.040000  0.640000
+        True   0.360000  0.960000
+        P(y | do(x=True))
+        sharp bounds
+        """
+        from .effect_bounds import effect_bounds
+
+        return effect_bounds(self, source, y, do, given)
 
     def adjustment_sets(
         self,

@@ -15,6 +15,7 @@ from . import policies
 if TYPE_CHECKING:
     from pgm.cpds.cpd_store import CPDStore
 
+    from .causation import Causation
     from .counterfactuals import Counterfactual
     from .effects import CausalEffect
     from .graph import CausalGraph
@@ -218,3 +219,44 @@ class WhatIf:
         from .counterfactuals import counterfactual
 
         return counterfactual(self, target, given, do)  # type: ignore[arg-type]
+
+    def necessity_and_sufficiency(
+        self,
+        x: str,
+        y: str,
+        *,
+        states: Any = None,
+        outcome: Any = None,
+        given: Mapping[str, Any] | None = None,
+    ) -> Causation:
+        """Return how probably `x` was the cause of `y`, would be, and both (probabilities of causation).
+
+        The probability of necessity is that of those treated who had the outcome some would not have had it
+        otherwise; that of sufficiency, that of those neither treated nor with the outcome some would have had
+        it with the treatment (Pearl 1999). Exact where the network decides it, else sharp bounds (Tian &
+        Pearl 2000), as `counterfactual` gives them.
+
+        Args:
+            x: the cause.
+            y: the outcome, which has two states.
+            states: the two states of `x`, (control, treated); those it has if they are two.
+            outcome: the state of `y` that is the outcome; the second if left out.
+            given: what is known beforehand, of nodes that `x` does not influence.
+
+        Raises:
+            UnknownVariable, UnknownState: a name or a state that does not exist.
+            InvalidArgument: an outcome of more than two states, or a continuous variable.
+            InvalidEvidence: `y` is given, or what `x` influences.
+            TooLarge: too many ways in which nodes may respond.
+
+        >>> import pgm
+        >>> net = pgm.BayesianNetwork()
+        >>> net.add("drug", 0.5)
+        >>> net.add("well", {True: 0.8, False: 0.4}, parents="drug")
+        >>> found = net.necessity_and_sufficiency("drug", "well")
+        >>> [tuple(round(end, 6) for end in pair) for pair in found.to_dict().values()]
+        [(0.5, 0.75), (0.666667, 1.0), (0.4, 0.6)]
+        """
+        from .causation import causation
+
+        return causation(self, x, y, states, outcome, given)  # type: ignore[arg-type]
