@@ -27,6 +27,7 @@ from .plans import plan
 from .regions import regions
 from .sensitivity import sensitivity, sensitivity_map, tornado
 from .sequences import fit, selection, steps
+from .smoothing import row_density, smoother
 from .structures import comparison, cpdag, structure
 from .traces import report
 
@@ -73,6 +74,7 @@ __all__ = [
     "report",
     "risk",
     "roc_curves",
+    "row_density",
     "rule",
     "samples",
     "selection",
@@ -80,6 +82,7 @@ __all__ = [
     "sensitivity_map",
     "several",
     "silhouettes",
+    "smoother",
     "solution_region",
     "state_graph",
     "states_over_time",

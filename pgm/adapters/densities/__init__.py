@@ -1,0 +1,8 @@
+"""Densities of rows without a form given in advance: histograms, windows around rows, nearest neighbours."""
+
+from .histogram import HistogramDensity
+from .neighbours import NeighbourDensity
+from .parzen import ParzenDensity
+from .planning import rows_needed
+
+__all__ = ["HistogramDensity", "NeighbourDensity", "ParzenDensity", "rows_needed"]

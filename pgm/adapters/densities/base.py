@@ -1,0 +1,54 @@
+"""What densities of rows share: their picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pgm.adapters.rows import RowsDensity
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class DrawnDensity(RowsDensity):
+    """A density of rows, and its picture. What a subclass adds: `fit`, `score_samples` and `_range`."""
+
+    def plot(
+        self,
+        *,
+        windows: int = 20,
+        ax: Axes | None = None,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw the density: of one column as a curve, of two as levels, with rows; returns the Axes.
+
+        Args:
+            windows: around how many rows, of one column, windows are drawn: as many as are to be seen.
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the content needs if left out.
+            title: what stands above; what is shown if left out.
+
+        Raises:
+            IncompleteModel: there was no `fit`.
+            InvalidArgument: there are more than two columns.
+        """
+        from pgm import plot
+
+        if not self._fitted:
+            raise self._missing_fit("fit it to rows first")
+        return plot.row_density(self, windows, ax, figsize=figsize, title=title)
+
+    def _range(self) -> tuple[np.ndarray, np.ndarray]:
+        """Between which places a picture goes."""
+        raise NotImplementedError
+
+    def _points(self) -> np.ndarray:
+        """The rows that are known."""
+        return np.zeros((0, self.n_features_in_))
+
+    def _windows(self, count: int, places: np.ndarray) -> np.ndarray:
+        """The shares in the density of windows around some rows, at places of a single column."""
+        return np.zeros((0, len(places)))

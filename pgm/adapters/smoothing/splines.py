@@ -1,0 +1,283 @@
+"""Smoothing splines; of several columns their sum."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from pgm.adapters.rows import positive, whole
+from pgm.errors import ConvergenceWarning, warn
+from pgm.runtime.clock import start_clock
+from pgm.runtime.progress import report
+
+from .base import SMOOTHING, Curve, Smoother
+
+_STEPS = 40  # penalties tried, before the best is refined
+PASSES = 2  # over the columns, in which penalties are found
+
+
+class SmoothingSpline(Smoother):
+    """The curve that minimises squared errors plus a penalty times its squared bend: a natural cubic spline.
+
+    Of several columns it is the sum of one for each (an additive model). Beyond the rows curves go on as
+    lines.
+
+    Args:
+        penalty: how much the integral of the squared second derivative counts beside the squared errors;
+            infinity: a line; None: found for each column by generalised cross-validation (of fewer than five
+            different values: a line).
+        max_iter: how often columns take turns at most; one column needs none.
+        tol: they have converged when nothing moves more, beside how the numbers vary.
+
+    After `fit` there are `penalties_` and `degrees_of_freedom_` of the columns, and `deviation_` of the
+    numbers about the curve.
+
+    >>> x, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [1.0, 3.0, 2.0, 5.0, 4.0]
+    >>> SmoothingSpline(penalty=1.0).fit(x, y).predict([[1.8]]).round(8).tolist()
+    [2.92478772]
+    """
+
+    penalties_: np.ndarray
+    degrees_of_freedom_: np.ndarray
+    deviation_: float
+    n_iter_: int
+    _mean: float
+    _curves: list[Spline]
+    _shifts: list[float]
+
+    def __init__(self, penalty: float | None = None, *, max_iter: int = 100, tol: float = 1e-6) -> None:
+        """Take the options; `fit` checks them."""
+        self.penalty, self.max_iter, self.tol = penalty, max_iter, tol
+
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+        """Find the curve of each column; returns the estimator itself.
+
+        Args:
+            X: rows: a data frame, or an array.
+            y: the number of each row.
+            sample_weight: how much each row counts, as if there were so many; 1 if left out.
+
+        Raises:
+            InvalidArgument: an option is out of range.
+            InvalidFrame: a value is missing or no number.
+            OutOfTime: the time limit is over.
+
+        >>> SmoothingSpline(penalty=0.1).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0]).deviation_
+        0.0
+        """
+        given = self.penalty
+        if given is not None and given != math.inf:
+            positive("penalty", given)
+        rows, targets, weights, about = self._begin_targets(X, y, sample_weight)
+        knots = [Knots.of(column, weights) for column in rows.T]
+        penalties = [math.nan if given is None else float(given)] * len(knots)
+        degrees, curves = [1.0] * len(knots), [Spline.flat(0.0)] * len(knots)
+        passes = [0] * len(knots)
+
+        def smooth(j: int, values: np.ndarray) -> np.ndarray:
+            if given is None and passes[j] < PASSES:
+                penalties[j] = knots[j].best_penalty(values)
+            passes[j] += 1
+            curves[j], degrees[j] = knots[j].spline(values, penalties[j])
+            return np.asarray(curves[j].values[knots[j].place])
+
+        mean, fitted, steps = backfit(
+            len(knots), targets, weights, smooth, whole("max_iter", self.max_iter),
+            positive("tol", self.tol), PASSES if given is None else 1,
+        )  # fmt: skip
+        off = targets - mean - fitted.sum(axis=0)
+        # A curve of one column has its own mean, those of several share it.
+        left = float(weights.sum()) - 1.0 - sum(one - 1.0 for one in degrees)
+        square = float(weights @ off**2)
+        rounding = float(weights @ targets**2) * 1e-28
+        deviation = math.sqrt(square / left) if left > 1e-9 else 0.0 if square <= rounding else math.nan
+        shifts = [
+            float((weights @ curve.at(column)) / weights.sum())
+            for curve, column in zip(curves, rows.T, strict=True)
+        ]
+        return self._keep(
+            about, penalties_=np.array(penalties), degrees_of_freedom_=np.array(degrees),
+            deviation_=deviation, n_iter_=steps, rows_=rows, targets_=targets, _mean=mean, _curves=curves,
+            _shifts=shifts,
+        )  # fmt: skip
+
+    @property
+    def best_estimator_(self) -> SmoothingSpline:
+        """The same with the penalty that was found, of a single column."""
+        found = float(self.penalties_[0])
+        return SmoothingSpline(found, max_iter=self.max_iter, tol=self.tol)
+
+    def effects(self, X: Any) -> np.ndarray:
+        """Return what each column adds: a row for each row, a column for each column; means are 0.
+
+        Args:
+            X: rows, as for `fit`.
+
+        Raises:
+            IncompleteModel: there was no `fit`.
+            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+
+        >>> found = SmoothingSpline(penalty=0.1).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
+        >>> found.effects([[0.0], [2.0]]).round(9).tolist()
+        [[-1.0], [1.0]]
+        """
+        return self._effects(self._read(X))
+
+    def _effects(self, rows: np.ndarray) -> np.ndarray:
+        parts = zip(self._curves, rows.T, self._shifts, strict=True)
+        return np.column_stack([curve.at(column) - shift for curve, column, shift in parts])
+
+    def _curve(self, rows: np.ndarray, spread: bool) -> Curve:
+        mean = self._mean + self._effects(rows).sum(axis=1)
+        return Curve(mean, np.full(len(rows), self.deviation_)) if spread else Curve(mean)
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        rows = [
+            [name, f"{p:.6g}", f"{d:.4g}"]
+            for name, p, d in zip(self._names, self.penalties_, self.degrees_of_freedom_, strict=True)
+        ]
+        said = f"{self._begun()}: deviation {self.deviation_:.6g}"
+        return ["column", "penalty", "degrees of freedom"], rows, said
+
+
+@dataclass(frozen=True)
+class Spline:
+    """A natural cubic spline: values and second derivatives at its knots."""
+
+    knots: np.ndarray
+    values: np.ndarray
+    bends: np.ndarray
+
+    @classmethod
+    def flat(cls, value: float) -> Spline:
+        """A constant."""
+        return cls(np.zeros(1), np.full(1, value), np.zeros(1))
+
+    def at(self, x: np.ndarray) -> np.ndarray:
+        """The curve at places; beyond the knots a line."""
+        t, g, c = self.knots, self.values, self.bends
+        if len(t) == 1:
+            return np.full(len(x), g[0])
+        i = np.clip(np.searchsorted(t, x, side="right") - 1, 0, len(t) - 2)
+        h, low, high = t[i + 1] - t[i], x - t[i], t[i + 1] - x
+        inside = (low * g[i + 1] + high * g[i]) / h
+        bend = ((1.0 + low / h) * c[i + 1] + (1.0 + high / h) * c[i]) * low * high / 6.0
+        first = (g[1] - g[0]) / (t[1] - t[0]) - (t[1] - t[0]) * (2.0 * c[0] + c[1]) / 6.0
+        last = (g[-1] - g[-2]) / (t[-1] - t[-2]) + (t[-1] - t[-2]) * (c[-2] + 2.0 * c[-1]) / 6.0
+        found = inside - bend
+        found = np.where(x < t[0], g[0] + (x - t[0]) * first, found)
+        return np.asarray(np.where(x > t[-1], g[-1] + (x - t[-1]) * last, found))
+
+
+@dataclass(frozen=True)
+class Knots:
+    """The different values of a column, and how much rows count there."""
+
+    knots: np.ndarray
+    place: np.ndarray  # of each row among them
+    weights: np.ndarray  # of each row
+    sums: np.ndarray  # of weights at each knot
+
+    @classmethod
+    def of(cls, column: np.ndarray, weights: np.ndarray) -> Knots:
+        """Look at a column."""
+        knots, place = np.unique(column, return_inverse=True)
+        place = place.reshape(-1)
+        return cls(knots, place, weights, np.bincount(place, weights))
+
+    def means(self, values: np.ndarray) -> np.ndarray:
+        """The mean at each knot."""
+        return np.asarray(np.bincount(self.place, self.weights * values) / self.sums)
+
+    def spline(self, values: np.ndarray, penalty: float) -> tuple[Spline, float]:
+        """The curve of a penalty, and its degrees of freedom."""
+        means, n = self.means(values), len(self.knots)
+        if n > 2 and penalty < math.inf:
+            fitted, bends = np.empty(n), np.empty(n)
+            space = np.empty((3, n - 2))
+            degrees = SMOOTHING.spline(self.knots, means, self.sums, penalty, fitted, bends, *space)
+            return Spline(self.knots, fitted, bends), float(degrees)
+        if n == 1:
+            return Spline.flat(float(means[0])), 1.0
+        middle = self.sums @ self.knots / self.sums.sum()
+        off = self.knots - middle
+        slope = (self.sums * off) @ means / ((self.sums * off) @ off)
+        line = self.sums @ means / self.sums.sum() + slope * off
+        return Spline(self.knots, line, np.zeros(n)), 2.0
+
+    def best_penalty(self, values: np.ndarray) -> float:
+        """The penalty of the smallest generalised cross-validation error; infinity is a line."""
+        from scipy.optimize import minimize_scalar
+
+        if len(self.knots) < 5:
+            return math.inf
+        total, means = float(self.sums.sum()), self.means(values)
+        within = float(self.weights @ (values - means[self.place]) ** 2)
+
+        def error(log_penalty: float) -> float:
+            curve, degrees = self.spline(values, math.exp(log_penalty))
+            square = within + float(self.sums @ (means - curve.values) ** 2)
+            return total * square / (total - degrees) ** 2 if total - degrees > 1e-9 * total else math.inf
+
+        # A penalty is in units of the cube of the range.
+        unit = 3.0 * math.log(self.knots[-1] - self.knots[0]) + math.log(total / len(self.knots))
+        tried = np.linspace(
+            unit - 4.0 * math.log(len(self.knots)) - 6.0, unit + math.log(total) + 4.0, _STEPS
+        )
+        errors = [error(one) for one in tried.tolist()]
+        best = int(np.argmin(errors))
+        low, high = tried[max(best - 1, 0)], tried[min(best + 1, _STEPS - 1)]
+        found = minimize_scalar(error, bounds=(low, high), method="bounded", options={"xatol": 1e-6})
+        return math.exp(found.x if found.fun <= errors[best] else tried[best])
+
+
+def backfit(
+    count: int,
+    targets: np.ndarray,
+    weights: np.ndarray,
+    smooth: Callable[[int, np.ndarray], np.ndarray],
+    max_iter: int,
+    tol: float,
+    least: int = 1,
+) -> tuple[float, np.ndarray, int]:
+    """Let columns take turns to explain what the others leave; the mean, what each adds, and the steps.
+
+    Args:
+        count: of the columns.
+        targets: the numbers.
+        weights: of the rows.
+        smooth: fits a column, by its place, to numbers, and returns what it says of the rows.
+        max_iter: how often they take turns at most.
+        tol: beside how the numbers vary.
+        least: how often at least.
+    """
+    total = float(weights.sum())
+    mean = float(weights @ targets) / total
+    off = targets - mean
+    size = math.sqrt(float(weights @ off**2) / total)
+    fitted, clock = np.zeros((count, len(targets))), start_clock()
+    left = off.copy()
+    for step in range(max_iter):
+        moved = 0.0
+        for j in range(count):
+            clock.check("columns take turns")
+            left += fitted[j]
+            new = smooth(j, left)
+            new = new - float(weights @ new) / total
+            moved = max(moved, float(np.abs(new - fitted[j]).max()))
+            fitted[j] = new
+            left -= new
+        report(step + 1, max_iter, "columns take turns")
+        if count == 1 or (moved <= tol * size and step + 1 >= least):
+            report(max_iter, max_iter, "columns take turns")
+            return mean, fitted, step + 1
+    warn(
+        f"Columns took turns {max_iter} times and still move by {moved / size:.2g} of the deviation of the "
+        "numbers: allow more with max_iter=, or leave out columns that say the same.",
+        ConvergenceWarning,
+    )
+    return mean, fitted, max_iter
