@@ -17,6 +17,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import pgm
+from pgm import adapters
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parent / "examples"
@@ -192,7 +193,53 @@ def trellis() -> Figure:
     return figure
 
 
-PICTURES = [structure, believed, slices, bars, clinic, tornado, overlays, gate, bands, trellis, rooms]
+def weights() -> Figure:
+    """A perceptron, weight by weight."""
+    rows = [[1.0, 2.0], [2.0, 0.0], [3.0, 1.0], [2.0, 3.0]]
+    return adapters.Perceptron().fit(rows, ["yes", "yes", "no", "no"]).plot().figure
+
+
+def hyperplane() -> Figure:
+    """A line and its distances."""
+    return adapters.Hyperplane([3.0, 4.0], -5.0).plot([[2.0, 1.0], [0.0, 0.0], [-1.0, 0.5]]).figure
+
+
+def rejects() -> Figure:
+    """Three classes against the rest and in pairs, with what is rejected."""
+    rng = np.random.default_rng(0)
+    kind = rng.integers(3, size=150)
+    X = np.array([[0.0, 0.0], [4.0, 0.0], [1.0, 3.5]])[kind] + rng.normal(size=(150, 2))
+    y = np.array(["a", "b", "c"])[kind]
+    figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    for ax, (against, said) in zip(axes, (("rest", "against the rest"), ("pairs", "in pairs")), strict=True):
+        told = adapters.RejectingClassifier(adapters.LeastSquares(), against=against, reject="none").fit(X, y)
+        pgm.evaluation.regions(told, X, y).plot(ax=ax, title=said)
+    return figure
+
+
+def solution_region() -> Figure:
+    """All weights that separate four rows of one column."""
+    rows = [[2.0], [1.5], [-1.0], [-0.4]]
+    return adapters.separability(rows, ["b", "b", "a", "a"]).regions["b"].plot().figure
+
+
+PICTURES = [
+    structure,
+    believed,
+    slices,
+    bars,
+    clinic,
+    tornado,
+    overlays,
+    gate,
+    bands,
+    trellis,
+    rooms,
+    weights,
+    hyperplane,
+    rejects,
+    solution_region,
+]
 
 
 def write(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Hyperplanes as pictures: weights by step, a line with its distances, the region of weights that part."""
+"""Hyperplanes as pictures: weights by step, a line and its distances, regions of weights."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def hyperplane(
 def solution_region(
     region: SolutionRegion, ax: Axes | None = None, *, figsize: Size | None = None, title: str | None = None
 ) -> Axes:
-    """Draw all weights that part the classes, with their margin, and the shortest of them.
+    """Draw all weights that separate the classes, with their margin, and the shortest of them.
 
     >>> import pgm
     >>> pgm.adapters.separability([[2.0], [-1.0]], ["a", "b"]).regions["b"].plot().get_xlabel()
@@ -244,7 +244,7 @@ def solution_region(
             ax,
             f"weights with margin {region.margin:g} (dark) and 0 (light)"
             if region.separable
-            else "no weights part the classes",
+            else "no weights separate the classes",
         )
         tidy(ax)
         return ax

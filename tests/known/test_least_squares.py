@@ -180,7 +180,7 @@ def test_F83_least_squares_need_not_separate():
 
 
 def test_F84_ho_and_kashyap():
-    """O17: with b = 1 it stops at once; with (1, 2, 1, .5) in 6 steps; of XOR e = -1, so nothing parts it."""
+    """O17: with b = 1 it stops at once; with (1, 2, 1, .5) in 6 steps; XOR: e = -1, so nothing does."""
     found = HoKashyap().fit(X, CLASS)
     assert (found.n_iter_, found.separable_.tolist()) == (0, [True])
     assert weights(found) == near(BEST)

@@ -278,7 +278,7 @@ def test_F75_single_sample_relaxation():
 
 def test_F76_rows_that_nothing_separates():
     """XOR never ends; with falling rates the weights settle, with constant ones they do not."""
-    with pytest.warns(UserWarning, match="has not parted"):
+    with pytest.warns(UserWarning, match="has not separated"):
         found = Perceptron(max_iter=500).fit(XOR, signs(CLASS))
     assert not found.converged_
     assert found.n_iter_ == 500

@@ -50,7 +50,7 @@ class Criteria(Tabular):
 def normalised(X: Any, y: Any, *, positive: Any = None) -> np.ndarray:
     """Return rows with a one before them, negated where they are of the other class.
 
-    Weights a part the classes where a y > 0 for all of them.
+    Weights a separate the classes where a y > 0 for all of them.
 
     Args:
         X: rows of numbers: a data frame, or an array.
@@ -69,7 +69,7 @@ def normalised(X: Any, y: Any, *, positive: Any = None) -> np.ndarray:
     at_least_two(classes)
     known = classes.tolist()
     if len(known) > 2:
-        raise InvalidArgument(f"y has {len(known)} classes: two are parted by one hyperplane.")
+        raise InvalidArgument(f"y has {len(known)} classes: two are separated by one hyperplane.")
     if positive is not None and positive not in known:
         raise InvalidArgument(f"positive= is {shown(known[0])} or {shown(known[1])}, not {shown(positive)}.")
     own = 1 if positive is None else known.index(positive)

@@ -24,7 +24,8 @@ class LeastSquares(LinearClassifier):
 
     Rows y have a one before them and are negated where they are of the other class; b are positive targets.
     With b = 1 it comes nearest, of all that is linear, to P(class | x) - P(others | x); with "fisher" its
-    weights have the direction of Fisher's discriminant. It need not part classes that a hyperplane can part.
+    weights have the direction of Fisher's discriminant. It need not separate classes that are linearly
+    separable.
 
     Args:
         targets: "ones"; "fisher", n / n_class; or a positive number for each row.
@@ -177,8 +178,8 @@ class LeastSquares(LinearClassifier):
 class HoKashyap(LinearClassifier):
     """Ho and Kashyap: least squares that choose their targets too (Duda, Hart & Stork 2001, section 5.9).
 
-    Targets b stay positive and grow where Y a is larger. If a hyperplane can part the classes, one is found;
-    if none can, the errors Y a - b come to be nowhere positive, which proves it.
+    Targets b stay positive and grow where Y a is larger. If a hyperplane can separate the classes, one is
+    found; if none can, the errors Y a - b come to be nowhere positive, which proves it.
 
     Args:
         method: "pseudoinverse" takes the least squares weights for each b; "gradient", the modified form,

@@ -26,7 +26,7 @@ SCHEDULES = {"constant": 0, "inverse": 1, "sqrt": 2}
 
 
 class Task(NamedTuple):
-    """What one hyperplane is to part: `rows` times the weights shall be positive, each of them."""
+    """What one hyperplane is to separate: `rows` times the weights shall be positive, each of them."""
 
     rows: np.ndarray  # a one first; negated where the row is of another class
     weights: np.ndarray

@@ -1,4 +1,4 @@
-"""Linear programs that find hyperplanes, their duals, and whether any hyperplane parts the classes."""
+"""Linear programs that find hyperplanes, their duals, and whether any hyperplane separates the classes."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class LinearProgram(LinearClassifier):
 
     Of rows y, with a one before them and negated where they are of the other class, each lacks
     max(0, margin - a y) to the margin. "sum" minimises the sum of what they lack, the perceptron criterion
-    with a margin; "largest" the largest. Both are zero where a hyperplane parts the classes, and else prove
-    that none does.
+    with a margin; "largest" the largest. Both are zero where a hyperplane separates the classes, and else
+    prove that none does.
 
     Args:
         objective: "sum" or "largest".

@@ -24,7 +24,7 @@ class Perceptron(LinearClassifier):
 
     Rows are taken with a one before them, and negated where they are of the other class. One that is not
     beyond the margin, a y <= margin, corrects the weights a, until there is none. It ends where hyperplanes
-    can part the classes; where they cannot, `converged_` is False, and there is a warning unless the best
+    can separate the classes; where they cannot, `converged_` is False, and there is a warning unless the best
     weights are kept.
 
     Args:
@@ -166,7 +166,7 @@ class Perceptron(LinearClassifier):
             )
             return
         warn(
-            f"The perceptron has not parted {listed(unfinished)} from the others {many}: "
+            f"The perceptron has not separated {listed(unfinished)} from the others {many}: "
             "pgm.adapters.separability says whether a hyperplane can. "
             'keep="best" keeps the weights with fewest errors; schedule="inverse" lets them settle.'
         )

@@ -1,4 +1,4 @@
-"""Whether hyperplanes can part classes: all weights that do, the shortest, or the proof that none does."""
+"""Whether hyperplanes can separate classes: all weights that do, the shortest, or a proof that none does."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class SolutionRegion(Tabular):
 
     @property
     def certificate(self) -> np.ndarray | None:
-        """Where nothing parts the classes, shares of rows, which sum to one, whose normalised sum is zero.
+        """Where nothing separates the classes: shares of rows whose normalised sum is zero.
 
         Among the rows of each class they are, doubled, the weights of one point that both hulls contain.
 
@@ -143,18 +143,18 @@ class SolutionRegion(Tabular):
         shortest = self.shortest
         if shortest is None:
             used = int((self._duals > 0.0).sum())
-            note = f"no hyperplane parts {of}: the hulls of {used:,} rows have a point in common"
+            note = f"no hyperplane separates {of}: the hulls of {used:,} rows have a point in common"
             return ["column", "shortest"], [], note
         rows = [
             [label(n), f"{x:.6g}"]
             for n, x in zip(self.columns[:_ROWS], shortest[:_ROWS].tolist(), strict=True)
         ]
-        note = f"a hyperplane parts {of}; margin {self.margin:g}, {len(self.rows):,} half spaces"
+        note = f"a hyperplane separates {of}; margin {self.margin:g}, {len(self.rows):,} half spaces"
         return ["column", "shortest"], rows, note
 
 
 class Separability(Tabular):
-    """Which classes hyperplanes can part; see `separability`.
+    """Which classes hyperplanes can separate; see `separability`.
 
     `regions` has a `SolutionRegion` for each hyperplane, by its class, or by its pair of classes.
     """
@@ -192,7 +192,7 @@ class Separability(Tabular):
         ]
         more = len(self.regions) - len(rows)
         found = sum(region.separable for region in self.regions.values())
-        note = f"{found:,} of {len(self.regions):,} hyperplanes part their classes"
+        note = f"{found:,} of {len(self.regions):,} hyperplanes separate their classes"
         return ["class", "separable"], rows, note + (f"; {more:,} more" if more else "")
 
 
@@ -202,7 +202,7 @@ def _called(name: Any) -> str:
 
 @guarded
 def separability(X: Any, y: Any, *, margin: float = 1.0, pairs: bool = False) -> Separability:
-    """Find out whether hyperplanes can part classes: each from all others, or each from each other.
+    """Find out whether hyperplanes can separate classes: each from all others, or each from each other.
 
     By a linear program, so that the answer is a proof: weights that do, or a point that the hulls of both
     have in common.
@@ -211,7 +211,7 @@ def separability(X: Any, y: Any, *, margin: float = 1.0, pairs: bool = False) ->
         X: rows of numbers: a data frame, or an array.
         y: the class of each row.
         margin: of the regions; whether they are empty does not depend on it.
-        pairs: whether each pair of classes is to be parted, not each class from all others.
+        pairs: whether each pair of classes is to be separated, not each class from all others.
 
     Raises:
         InvalidArgument: there is one class only, or not one for each row; a margin that is not above 0.
