@@ -31,6 +31,7 @@ from pgm.cpds import (
     Parity,
     TableCPD,
     TreeCPD,
+    confusion_table,
 )
 from pgm.distributions import (
     Bernoulli,
@@ -69,7 +70,7 @@ from pgm.errors import (
     UnknownState,
     UnknownVariable,
 )
-from pgm.evidence import Likelihood, Not, OneOf, Soft
+from pgm.evidence import Likelihood, Likelihoods, Not, OneOf, Soft
 from pgm.graphs import compare
 from pgm.inference import engines
 from pgm.inference.engines.plan import Plan
@@ -194,6 +195,7 @@ __all__ = [
     "LearnedTransitions",
     "LeftToRight",
     "Likelihood",
+    "Likelihoods",
     "LinearDynamicalSystem",
     "LinearGaussian",
     "Logistic",
@@ -249,6 +251,7 @@ __all__ = [
     "compare",
     "components",
     "config",
+    "confusion_table",
     "discretize",
     "distance",
     "effect_range",
@@ -290,7 +293,7 @@ _FORMS = (
     *(Poisson, Bernoulli, Multinomial, GaussianMixture, Product, Regression, Softmax, ByInput, Estimators),
     *(StudentT, Codebook, ClassifierEmission),
 )
-_EVIDENCE = (OneOf, Not, Likelihood, Soft, Interval)
+_EVIDENCE = (OneOf, Not, Likelihood, Likelihoods, Soft, Interval)
 guard_methods([BayesianNetwork, MarkovNetwork, *_FORMS, *_RESULTS])
 guard_constructors(
     [

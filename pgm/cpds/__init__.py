@@ -2,6 +2,7 @@
 
 from .base import CPD
 from .coerce import make, prepared
+from .confusion import confusion_table
 from .counting_cpds import AtLeast, Exactly, Parity
 from .cpd_store import CPDStore
 from .default import DefaultCPD
@@ -39,6 +40,7 @@ __all__ = [
     "Parity",
     "TableCPD",
     "TreeCPD",
+    "confusion_table",
     "kind_of",
     "make",
     "prepared",

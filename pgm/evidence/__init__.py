@@ -13,145 +13,25 @@ import numpy as np
 from pgm.errors import InvalidEvidence, UnknownVariable, listed, shown
 from pgm.variables import Interval, State, Variable, as_float, is_missing
 
+from .values import Likelihood, Likelihoods, Not, OneOf, Soft, StatesGiven, Weighted
+
+__all__ = [
+    "LARGEST",
+    "Likelihood",
+    "Likelihoods",
+    "Not",
+    "Observed",
+    "OneOf",
+    "Soft",
+    "known",
+    "names",
+    "number_of",
+    "observe",
+]
+
 _PLAIN = frozenset((bool, int, str))  # the usual types of states, and never missing
 LARGEST = 1e100  # of continuous values: their squares fit a double
 _ONE = 1e-6  # how far from one the sum of a Soft may be: rounding, not a mistake
-
-
-class _States:
-    """Some states, in the order given."""
-
-    __slots__ = ("states",)
-    states: tuple[State, ...]
-
-    def __init__(self, *states: State) -> None:
-        """Take states, or one list of them."""
-        if len(states) == 1 and isinstance(states[0], list | set | np.ndarray):
-            several = states[0]  # unhashable, so not a state: it is the list of states
-            states = tuple(sorted(several, key=shown) if isinstance(several, set) else several)
-        object.__setattr__(self, "states", states)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        """Raise: evidence is immutable."""
-        raise AttributeError(f"{type(self).__name__} does not change")
-
-    def __eq__(self, other: object) -> bool:
-        """Equal when of one kind with the same states."""
-        return type(other) is type(self) and self.states == other.states
-
-    def __hash__(self) -> int:
-        """Hash of the states."""
-        return hash((type(self), self.states))
-
-    def __repr__(self) -> str:
-        """As in code, shortened if long."""
-        return f"{type(self).__name__}({listed(self.states)})"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Pickle the states."""
-        return type(self), self.states
-
-
-class OneOf(_States):
-    """One of these states, without saying which.
-
-    Args:
-        states: one or several.
-
-    Raises:
-        InvalidEvidence: when used as evidence: it has no states, or a value that is not a state.
-
-    >>> OneOf("fair", "good")
-    OneOf('fair', 'good')
-    """
-
-    __slots__ = ()
-
-
-class Not(_States):
-    """None of these states.
-
-    Args:
-        states: one or several.
-
-    Raises:
-        InvalidEvidence: when used as evidence: it has no states, or all of them.
-
-    >>> Not("bad")
-    Not('bad')
-    """
-
-    __slots__ = ()
-
-
-class _Weighted:
-    """A weight for each of some states."""
-
-    __slots__ = ("items",)
-    items: tuple[tuple[State, Any], ...]
-
-    def __init__(self, weights: Mapping[State, float]) -> None:
-        """Store the weights; they are checked against the variable once it is known."""
-        if not isinstance(weights, Mapping):
-            raise InvalidEvidence(
-                f"{type(self).__name__} takes a number for each state, such as "
-                f"{type(self).__name__}({{'yes': 0.8, 'no': 0.2}}), not {shown(weights)}."
-            )
-        object.__setattr__(self, "items", tuple(weights.items()))
-
-    def __setattr__(self, name: str, value: object) -> None:
-        """Refuse: evidence is a value."""
-        raise AttributeError(f"{type(self).__name__} does not change")
-
-    def __eq__(self, other: object) -> bool:
-        """Equal when of the same kind with the same weights for the same states."""
-        return type(other) is type(self) and dict(self.items) == dict(other.items)
-
-    def __hash__(self) -> int:
-        """Hash of the states and weights, in any order."""
-        return hash((type(self), frozenset(self.items)))
-
-    def __repr__(self) -> str:
-        """As it would be written, shortened if long."""
-        return f"{type(self).__name__}({shown(dict(self.items))})"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Pickle the weights."""
-        return type(self), (dict(self.items),)
-
-
-class Likelihood(_Weighted):
-    """Virtual evidence: the probability of what was observed under each state; every state needs a weight.
-
-    Only the ratios matter for the states; the weights themselves count in the probability of the evidence.
-
-    Args:
-        weights: {state: weight}, of all states; not negative, and not all zero.
-
-    Raises:
-        InvalidEvidence: when used as evidence: a state without a weight, or an invalid weight.
-
-    >>> Likelihood({"yes": 0.8, "no": 0.1})
-    Likelihood({'yes': 0.8, 'no': 0.1})
-    """
-
-    __slots__ = ()
-
-
-class Soft(_Weighted):
-    """Soft evidence: the marginal that the variable must have afterwards (Jeffrey's rule); it sums to one.
-
-    Args:
-        weights: {state: probability}; a state left out has none.
-
-    Raises:
-        InvalidEvidence: when used as evidence: they do not sum to one.
-
-    >>> Soft({"yes": 0.7, "no": 0.3})
-    Soft({'yes': 0.7, 'no': 0.3})
-    """
-
-    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +69,7 @@ def observe(variables: Mapping[str, Variable], given: Mapping[str, Any] | None) 
             hard[variable.name] = variable.code(value)
         elif is_missing(value):
             continue
-        elif isinstance(value, _States | Interval | _Weighted):
+        elif isinstance(value, StatesGiven | Interval | Weighted):
             weights = _weights(variable, value)
             left = np.flatnonzero(weights)
             if len(left) > 1 and isinstance(value, Soft):
@@ -262,7 +142,7 @@ def names(
 # --- one value ----------------------------------------------------------------------------------------------
 
 
-def _weights(variable: Variable, value: _States | Interval | _Weighted) -> np.ndarray:
+def _weights(variable: Variable, value: StatesGiven | Interval | Weighted) -> np.ndarray:
     """The weight of each state; at least one is not zero."""
     if variable.continuous:
         if isinstance(value, Interval):
@@ -271,7 +151,7 @@ def _weights(variable: Variable, value: _States | Interval | _Weighted) -> np.nd
             f"{variable.name!r} is continuous and has no states for {shown(value)}: give a number or "
             "pgm.Interval(lo, hi)."
         )
-    if isinstance(value, _Weighted):
+    if isinstance(value, Weighted):
         return _numbers(variable, value)
     weights = _selected(variable, value).astype(np.float64)
     if not weights.any():
@@ -312,7 +192,7 @@ def number_of(variable: Variable, value: object) -> float:
     return found
 
 
-def _selected(variable: Variable, value: _States | Interval) -> np.ndarray:
+def _selected(variable: Variable, value: StatesGiven | Interval) -> np.ndarray:
     """Which states remain possible, as a boolean array."""
     if isinstance(value, Interval):
         return _inside(variable, value)
@@ -349,7 +229,7 @@ def _inside(variable: Variable, interval: Interval) -> np.ndarray:
     return np.array([state in interval for state in variable.states], dtype=bool)
 
 
-def _numbers(variable: Variable, value: _Weighted) -> np.ndarray:
+def _numbers(variable: Variable, value: Weighted) -> np.ndarray:
     """The weight of each state, checked; those of a Soft sum to one."""
     kind = type(value).__name__
     weights = np.full(variable.card, math.nan)
