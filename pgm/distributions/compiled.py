@@ -84,6 +84,17 @@ def weighted_products(
 
     Where only the `diagonal` is needed, the rest stays zero.
     """
+    if diagonal != 0:
+        for t in range(weights.size // k):
+            o = t * k
+            for i in range(dim):
+                x = rows[t * dim + i]
+                at = i * k
+                to = (i * dim + i) * k
+                for s in range(k):
+                    d = x - mean[at + s]
+                    scatter[to + s] += weights[o + s] * d * d
+        return
     off = np.empty(dim * k)
     for t in range(weights.size // k):
         o = t * k
@@ -94,7 +105,7 @@ def weighted_products(
                 off[at + s] = x - mean[at + s]
         for i in range(dim):
             at = i * k
-            for j in range(i if diagonal != 0 else 0, i + 1):
+            for j in range(i + 1):
                 other = j * k
                 to = (i * dim + j) * k
                 for s in range(k):

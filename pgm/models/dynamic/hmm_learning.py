@@ -197,7 +197,7 @@ class Task:
             table[(table < _NOTHING) & ~stays] = 0.0
         emission = now.emission
         if not fixed["emission"].all():
-            seen = np.where(fixed["emission"], 0.0, found.seen)
+            seen = np.where(fixed["emission"], 0.0, found.seen) if fixed["emission"].any() else found.seen
             try:
                 emission = self._fitted(emission, emission.gathered(self.observed.rows, seen))
             except InvalidArgument:  # the states that are left have no weight, and keep their numbers

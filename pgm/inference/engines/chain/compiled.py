@@ -26,11 +26,11 @@ _FIRST = 2.0**-300  # the least sum in the first step
 
 def _ahead(k, move, at, to, arc, a, o, out):
     """One step of a distribution that stands at a[o]: out = a * move."""
-    for j in range(k):
-        out[j] = 0.0
     if at.size == 0:
         _times(k, move, a, o, out)
     else:
+        for j in range(k):
+            out[j] = 0.0
         for i in range(k):
             x = a[o + i]
             if x != 0.0:
@@ -39,8 +39,20 @@ def _ahead(k, move, at, to, arc, a, o, out):
 
 
 def _times(k, move, a, o, out):
-    """Add a * move to `out`, row after row; four at a time, so that `out` is read and written less often."""
+    """Let `out` be a * move: eight rows, then four at a time, so that it is read and written less often."""
     i = 0
+    if k < 8:
+        for j in range(k):
+            out[j] = 0.0
+    else:
+        x0, x1, x2, x3, x4, x5, x6, x7 = (
+            a[o], a[o + 1], a[o + 2], a[o + 3], a[o + 4], a[o + 5], a[o + 6], a[o + 7],
+        )  # fmt: skip
+        for j in range(k):
+            y = ((x0 * move[j] + x1 * move[k + j]) + x2 * move[2 * k + j]) + x3 * move[3 * k + j]
+            y = ((y + x4 * move[4 * k + j]) + x5 * move[5 * k + j]) + x6 * move[6 * k + j]
+            out[j] = y + x7 * move[7 * k + j]
+        i = 8
     while i + 4 <= k:
         x0, x1, x2, x3 = a[o + i], a[o + i + 1], a[o + i + 2], a[o + i + 3]
         m0 = i * k
@@ -61,8 +73,6 @@ def _times(k, move, a, o, out):
 def _back(k, turned, at, to, arc, w, out):
     """One step back: out = move * w; `turned` has the columns of `move` as rows, so all states go at once."""
     if at.size == 0:
-        for i in range(k):
-            out[i] = 0.0
         _times(k, turned, w, 0, out)
     else:
         for i in range(k):
@@ -396,8 +406,6 @@ def backward_apart(
                 for j in range(k):
                     beta[j] = 1.0
             else:
-                for j in range(k):
-                    beta[j] = 0.0
                 _times(k, turned, w, 0, beta)
             b = code[t] * k if coded else o
             c = o if by_row != 0 else b
