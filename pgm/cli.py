@@ -43,9 +43,12 @@ from pgm.io import FORMATS
 from pgm.io.text import read_text
 from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.models.causal.graph import CausalGraph
+from pgm.models.classifiers.row_classifier import RowClassifier
 from pgm.models.decision import InfluenceDiagram, Policy
 from pgm.models.decision.rule import Rule
 from pgm.models.dynamic.dynamic_bayesian_network import DynamicBayesianNetwork
+from pgm.models.mixtures import Mixture
+from pgm.models.mixtures.columns import emission_of
 from pgm.results import Assignment, Density, Distribution, Report
 from pgm.runtime.loops import state
 from pgm.variables import Variable, is_missing
@@ -265,7 +268,7 @@ def _parser() -> _Parser:
     made.add_argument("-o", "--output", metavar="FILE", help="write there instead of stdout")
     answers(made, engine=False)
 
-    made = command("learn", learn, "learn which variables depend on which from a CSV file")
+    made = command("learn", learn, "learn which variables depend on which, or a mixture, from a CSV file")
     made.add_argument("-o", "--output", metavar="FILE", help="where the fitted network is written, or -")
     made.add_argument("--to", metavar="FORMAT", help="of that file, where its name does not tell")
     made.add_argument(
@@ -295,6 +298,13 @@ def _parser() -> _Parser:
     made.add_argument(
         "--bootstrap", type=_whole, default=0, metavar="N", help="samples for the confidence of arrows"
     )
+    made.add_argument(
+        "--components",
+        metavar="N|A-B",
+        help="learn a mixture of so many components instead; of 1-6: as many as --score says (bic, aic)",
+    )
+    made.add_argument("--form", help="of a mixture's covariances: full (the default), diagonal, ...")
+    made.add_argument("--starts", type=_whole, metavar="N", help="how often a mixture begins (default 5)")
     made.add_argument("--seed", type=_whole, help="of all that is random")
     answers(made, engine=False)
 
@@ -381,6 +391,7 @@ examples:
   pgm plot alarm.bif -o alarm.svg --given CVP=LOW
   pgm solve clinic.json --given test=True
   pgm learn patients.csv -o patients.bif --score bic
+  pgm learn patients.csv -o groups.json --components 2-6
   pgm identify "smoking -> tar -> cancer; smoking <-> cancer" --do smoking --of cancer
 """
 
@@ -737,6 +748,10 @@ def predict(given: argparse.Namespace) -> None:
     """Print predictions for the rows of a CSV file."""
     if given.file == given.data == "-":
         raise InvalidArgument("The model and the rows cannot both come from stdin: one of them needs a file.")
+    model = _read_any(given, as_it_is=False)
+    if isinstance(model, Mixture | RowClassifier):
+        _predict_rows(model, given)
+        return
     model = _read(given)
     frame = _frame(model, given)
     targets = given.targets or None
@@ -751,6 +766,27 @@ def predict(given: argparse.Namespace) -> None:
         else:
             columns[name] = values.tolist()
     columns = {name: [None if is_missing(v) else v for v in column] for name, column in columns.items()}
+    _rows(given, columns, {"columns": columns})
+
+
+def _predict_rows(model: Mixture | RowClassifier, given: argparse.Namespace) -> None:
+    """Print the component or the class of each row."""
+    target = model.variable if isinstance(model, Mixture) else model._target
+    if given.targets not in ([], [target.name]):
+        raise InvalidArgument(f"This model predicts {shown(target.name)}, and nothing else.")
+    if given.bad_rows != "raise":
+        raise InvalidArgument("--bad-rows is of networks.")
+    frame: dict[str, list[Any]] = {}
+    known = {} if isinstance(model, Mixture) else model._variables
+    for name, column in _table(given.data, given.encoding).items():
+        if name in known:
+            frame[name] = [_cell(known[name], cell) for cell in column]
+        elif isinstance(model, Mixture) and name in model.columns:
+            frame[name] = _typed(column)
+    columns: dict[str, list[Any]] = {target.name: model.predict(frame).tolist()}
+    if given.proba:
+        shares = zip(target.states, model.predict_proba(frame).T, strict=True)
+        columns = {f"{target.name}={state}": column.tolist() for state, column in shares}
     _rows(given, columns, {"columns": columns})
 
 
@@ -795,8 +831,14 @@ def _cell(variable: Variable, text: str) -> Any:
 
 
 def learn(given: argparse.Namespace) -> None:
-    """Learn a network from the rows of a CSV file, print how, and write it."""
+    """Learn a network from the rows of a CSV file, print how, and write it; or a mixture."""
     frame = {name: _typed(column) for name, column in _table(given.file, given.encoding).items()}
+    if given.components is not None:
+        _learn_mixture(given, frame)
+        return
+    for option in ("form", "starts"):
+        if getattr(given, option) is not None:
+            raise InvalidArgument(f"--{option} has no effect without --components: it is of a mixture.")
     arcs: dict[str, Any] = {
         name: [arc for text in getattr(given, name) for arc in BayesianNetwork(edges=text).edges]
         for name in ("require", "forbid")
@@ -812,16 +854,11 @@ def learn(given: argparse.Namespace) -> None:
         bootstrap=given.bootstrap,
         seed=given.seed,
         continuous=given.continuous,
-        name=os.path.splitext(os.path.basename(given.file))[0] if given.file != "-" else "",
+        name=_called(given),
         **arcs,
         **options,
     )
-    if given.output is not None:
-        if given.output == "-" and given.to is None:
-            raise InvalidArgument(
-                f"stdout has no name that tells its format: --to is one of {listed(FORMATS)}."
-            )
-        pgm.write(found.network, _standard_output(given.output), format=given.to)
+    _keep(given, found.network)
     if given.json and given.output != "-":
         answer = found.to_dict()
         if found.confidence is not None:
@@ -829,6 +866,64 @@ def learn(given: argparse.Namespace) -> None:
         _json(_plain(answer))
     elif given.output != "-":
         _print(repr(found))
+
+
+def _called(given: argparse.Namespace) -> str:
+    """What a model is called that is learned from a file."""
+    return os.path.splitext(os.path.basename(given.file))[0] if given.file != "-" else ""
+
+
+def _keep(given: argparse.Namespace, model: Any) -> None:
+    """Write what was learned, if that was asked for."""
+    if given.output is None:
+        return
+    if given.output == "-" and given.to is None:
+        raise InvalidArgument(f"stdout has no name that tells its format: --to is one of {listed(FORMATS)}.")
+    pgm.write(model, _standard_output(given.output), format=given.to)
+
+
+_OF_NETWORKS: dict[str, Any] = {
+    **{"search": "tabu", "max_parents": None, "bootstrap": 0},
+    **{"require": [], "forbid": [], "tiers": []},
+}
+
+
+def _learn_mixture(given: argparse.Namespace, frame: dict[str, list[Any]]) -> None:
+    """Learn a mixture: of so many components, or of as many as a score says."""
+    for option, plain in _OF_NETWORKS.items():
+        if getattr(given, option) != plain:
+            raise InvalidArgument(
+                f"--{option.replace('_', '-')} has no effect with --components: a mixture has no arrows."
+            )
+    bounds = re.fullmatch(r"(\d+)(?:-(\d+))?", given.components)
+    if bounds is None or not 1 <= int(bounds[1]) <= int(bounds[2] or bounds[1]):
+        raise InvalidArgument(f"--components is a number such as 3, or 1-6, not {shown(given.components)}.")
+    if given.score is not None and (bounds[2] is None or given.score not in ("bic", "aic")):
+        raise InvalidArgument("--score is bic or aic, and chooses where --components is a range such as 1-6.")
+    emission = emission_of(frame, form=given.form or "full", continuous=given.continuous)
+    starts = 5 if given.starts is None else given.starts
+    answer: dict[str, Any] = {}
+    if bounds[2] is None:
+        model = pgm.Mixture(n_components=int(bounds[1]), emission=emission, name=_called(given))
+        model.fit(frame, starts=starts, seed=given.seed)
+        said = f"{model!r}\n\n{model.fit_report!r}"
+    else:
+        sizes = range(int(bounds[1]), int(bounds[2]) + 1)
+        found = pgm.select_components(
+            frame, emission=emission, n_components=sizes, score=given.score or "bic", starts=starts,
+            seed=given.seed,
+        )  # fmt: skip
+        model, answer = found.model, {"candidates": found.to_dict()}
+        model.name = _called(given)
+        said = f"{found!r}\n\n{model!r}"
+    _keep(given, model)
+    if given.json and given.output != "-":
+        report = model.fit_report
+        assert report is not None
+        shares = {str(s): p for s, p in zip(model.states, model.weights.tolist(), strict=True)}
+        _json(_plain({"components": model.n_components, "weights": shares, **report.to_dict(), **answer}))
+    elif given.output != "-":
+        _print(said)
 
 
 def _typed(column: list[str]) -> list[Any]:

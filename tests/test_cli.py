@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import pgm
@@ -545,6 +546,60 @@ def test_learn_writes_the_network_that_the_rows_show(tmp_path, capsys):
     ):
         assert main(["learn", str(rows), *wrong]) == 2
         assert told in capsys.readouterr().err
+
+
+def test_learn_finds_the_components_of_a_mixture_and_predict_names_them(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], 60)
+    frame = pd.DataFrame(
+        {
+            "mm": rng.normal(9.0 * group),
+            "cm": rng.normal(5.0 * group),
+            "tone": np.where(group, "loud", "calm"),
+        }
+    )
+    frame.loc[3, "tone"] = None
+    rows, out = tmp_path / "rows.csv", tmp_path / "groups.json"
+    frame.to_csv(rows, index=False)
+    assert main(["learn", str(rows), "--components", "1-3", "-o", str(out), "--seed", "0", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["components"] == 2
+    assert sorted(said["weights"].values()) == pytest.approx([0.5, 0.5])
+    model = pgm.read(out)
+    assert (model.columns, model.name) == (("mm", "cm", "tone"), "rows")
+    assert main(["predict", str(out), str(rows)]) == 0
+    header, *found = capsys.readouterr().out.split()
+    assert header == "component"
+    assert [int(x) for x in found] == model.predict(frame).tolist()
+    assert main(["predict", str(out), str(rows), "--proba"]) == 0
+    assert capsys.readouterr().out.startswith("component=0,component=1\n")
+    for options in (["2"], ["2", "--form", "diagonal"]):
+        assert main(["learn", str(rows), "--components", *options, "--seed", "0"]) == 0
+        printed = capsys.readouterr().out
+        assert "Mixture 'rows': 2 components" in printed
+        assert "log" in printed
+    assert main(["info", str(out)]) == 0
+    assert "Mixture" in capsys.readouterr().out
+    for wrong, told in (
+        (["--components", "many"], "--components is a number such as 3, or 1-6"),
+        (["--components", "2", "--search", "pc"], "--search has no effect with --components"),
+        (["--components", "2", "--score", "bic"], "--score is bic or aic"),
+        (["--starts", "2"], "--starts has no effect without --components"),
+    ):
+        assert main(["learn", str(rows), *wrong]) == 2
+        assert told in capsys.readouterr().err
+
+
+def test_predict_asks_classifiers(tmp_path, capsys):
+    told = pgm.NaiveBayes().fit(
+        {"link": [1, 1, 0, 0], "length": [1.5, 2.5, 9.0, 8.25]}, ["spam", "spam", "mail", "mail"]
+    )
+    pgm.write(told, tmp_path / "told.json")
+    (tmp_path / "rows.csv").write_text("link,length,more\n1,,x\n0,8.5,y\n")
+    assert main(["predict", str(tmp_path / "told.json"), str(tmp_path / "rows.csv")]) == 0
+    assert capsys.readouterr().out.split() == ["class", "spam", "mail"]
+    assert main(["predict", str(tmp_path / "told.json"), str(tmp_path / "rows.csv"), "kind"]) == 2
+    assert "predicts 'class', and nothing else" in capsys.readouterr().err
 
 
 @pytest.fixture

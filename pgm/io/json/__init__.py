@@ -6,7 +6,8 @@
 "factors", a Markov chain "markov-chain", a hidden Markov model "hmm", a linear dynamical system
 "linear-dynamical-system", several that take turns "switching-linear-dynamical-system"; in version 2
 (docs/schema/pgm-2.json) a dynamic network "dynamic-network", an influence diagram "influence-diagram", a
-policy "policy", a mixture "mixture", a causal graph "causal-graph" and a prior "prior".
+policy "policy", a mixture "mixture", a causal graph "causal-graph", a prior "prior", a classifier
+"classifier" and one of sequences "hmm-classifier"; a network that was fitted with a prior has "learned".
 "about" says where a file comes from; it is for people, and not part of the model.
 """
 
@@ -22,16 +23,19 @@ from pgm.models import BayesianNetwork, MarkovNetwork
 
 from .factors import read_factors, write_factors, write_variables
 from .formatting import encode, escaped, lay_out
+from .learned import take_learned, write_learned
 from .networks import read_network, write_network
 from .parts import parse
 
 if TYPE_CHECKING:
     from pgm.distributions.pseudo_counts import Prior
     from pgm.models.causal.graph import CausalGraph
+    from pgm.models.classifiers.row_classifier import RowClassifier
     from pgm.models.decision import InfluenceDiagram, Policy
     from pgm.models.dynamic import HMM, LinearDynamicalSystem, MarkovChain, SwitchingLinearDynamicalSystem
     from pgm.models.dynamic.dynamic_bayesian_network import DynamicBayesianNetwork
     from pgm.models.dynamic.hidden import HiddenChain
+    from pgm.models.dynamic.hmm_classifier import HMMClassifier
     from pgm.models.mixtures import Mixture
 
     Model: TypeAlias = (
@@ -48,6 +52,8 @@ if TYPE_CHECKING:
         | Mixture
         | CausalGraph
         | Prior
+        | RowClassifier
+        | HMMClassifier
     )
 
 VERSION = 2  # what only 2 has says so in FORMS; 1 is written for all else
@@ -89,6 +95,8 @@ FORMS = {
     ),
     "mixture": Form("pgm.models.mixtures.mixture.Mixture", "mixtures", version=2),
     "prior": Form("pgm.distributions.pseudo_counts.Prior", "priors", version=2),
+    "classifier": Form("pgm.models.classifiers.row_classifier.RowClassifier", "classifiers", version=2),
+    "hmm-classifier": Form(f"{_DYNAMIC}.hmm_classifier.HMMClassifier", "hmm_classifiers", version=2),
     "influence-diagram": Form(
         "pgm.models.decision.influence_diagram.InfluenceDiagram", "diagrams", version=2, expands=True
     ),
@@ -122,13 +130,18 @@ def model_of(part: Part) -> Model:
             return found
     bayesian = "nodes" in part.value or "factors" not in part.value
     bodies = ["nodes"] if bayesian else ["variables", "factors"]
-    value = part.members("a network", ["pgm", *bodies], ["name", "about"])
+    value = part.members("a network", ["pgm", *bodies], ["name", "about", *(["learned"] if bayesian else [])])
     for key in ("name", "about"):
         if key in value:
             part.at(key).text("a text")
     name = value.get("name", "")
     if bayesian:
-        return read_network(part.at("nodes"), name)
+        net = read_network(part.at("nodes"), name)
+        if "learned" in value:
+            if version < VERSION:
+                part.fail(f'"learned" is of version {VERSION} of the format', "pgm")
+            take_learned(net, part.at("learned"))
+        return net
     return read_factors(part.at("variables"), part.at("factors"), name)
 
 
@@ -140,18 +153,13 @@ def write(model: Model, *, expand: bool, about: str = "") -> str:
             "A nonlinear dynamical system is made of functions, which no file holds: keep the program that "
             "makes it, and in a file the values that go into it. pickle keeps one of functions of a module."
         )
-    if hasattr(model, "decision_function") and hasattr(model, "to_network"):
-        raise InvalidArgument(
-            "A classifier is written as its network, told.to_network(), and "
-            "pgm.NetworkClassifier.of(pgm.read(file), "
-            '"class") answers as it did. pickle keeps the classifier itself.'
-        )
     key = next((key for key, form in FORMS.items() if form.kind in kinds), "")
     head: dict[str, Any] = {"pgm": FORMS[key].version if key else 1}
     if not key and not isinstance(model, BayesianNetwork | MarkovNetwork):
         raise InvalidArgument(
-            "JSON holds networks, dynamic ones too, influence diagrams, mixtures, causal graphs, priors, "
-            f"Markov chains, hidden Markov models and linear dynamical systems, not {shown(model)}."
+            "JSON holds networks, dynamic ones too, influence diagrams, mixtures, classifiers, priors, "
+            f"causal graphs, Markov chains, hidden Markov models and linear dynamical systems, not "
+            f"{shown(model)}."
         )
     if name := getattr(model, "name", ""):
         head["name"] = name
@@ -160,8 +168,11 @@ def write(model: Model, *, expand: bool, about: str = "") -> str:
     if key:
         options = {"expand": expand} if FORMS[key].expands else {}
         return escaped(lay_out(head | {key: FORMS[key].functions().write(model, **options)}) + "\n")
+    learned = None
     if isinstance(model, BayesianNetwork):
         body: dict[str, Any] = {"nodes": write_network(model, expand=expand)}
+        if (learned := write_learned(model)) is not None:
+            head["pgm"] = VERSION
     else:
         assert isinstance(model, MarkovNetwork)
         body = {"variables": write_variables(model), "factors": write_factors(model, expand=expand)}
@@ -169,4 +180,6 @@ def write(model: Model, *, expand: bool, about: str = "") -> str:
     for key, entries in body.items():
         lines = ",\n".join([f"    {lay_out(entry, 4)}" for entry in entries])
         members.append(f"  {encode(key)}: [\n{lines}\n  ]" if entries else f"  {encode(key)}: []")
+    if learned is not None:
+        members.append(f"  {encode('learned')}: {lay_out(learned, 2)}")
     return escaped("{\n" + ",\n".join(members) + "\n}\n")

@@ -28,7 +28,11 @@ def read(part: Part) -> Prior:
     for key in ("name", "about"):
         if key in value:
             part.at(key).text("a text")
-    outside = part.at(PRIOR)
+    return read_prior(part.at(PRIOR))
+
+
+def read_prior(outside: Part) -> Prior:
+    """Return the prior that this object is."""
     if type(outside.value) is not dict or len(outside.value) != 1:
         outside.expected("an object with one key, the kind of the prior")
     kind = next(iter(outside.value))

@@ -1,0 +1,44 @@
+"""What the columns of a frame ask a mixture to emit: normal numbers together, states one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pgm.distributions import Categorical, Emission, Gaussian, Product
+from pgm.errors import InvalidFrame
+from pgm.frames.undeclared import observations
+
+
+def emission_of(
+    frame: Any,
+    *,
+    form: str = "full",
+    states: Mapping[str, Any] | None = None,
+    continuous: str | Iterable[str] = (),
+) -> Emission:
+    """The emission of a mixture of these columns, its numbers yet to be learned.
+
+    Args:
+        frame: the rows.
+        form: of the covariances of the columns of numbers.
+        states: {column: its states}, where the data should not decide.
+        continuous: columns that hold numbers although they could be states.
+
+    >>> emission_of({"mm": [0.5, 1.25], "rain": ["no", "yes"]}).names
+    (('mm',), ('rain',))
+    """
+    found = observations(frame, states=states, continuous=continuous).variables
+    numbers = tuple([name for name, v in found.items() if v.continuous])
+    parts: dict[Any, Emission] = {}
+    for name, variable in found.items():
+        if not variable.continuous:
+            parts[name] = Categorical(symbols=list(variable.states))
+        elif name == numbers[0]:
+            one = len(numbers) == 1
+            parts[name if one else numbers] = (
+                Gaussian(form=form) if one else Gaussian(dim=len(numbers), form=form)
+            )
+    if not parts:
+        raise InvalidFrame("The frame has no columns: there is nothing to learn from.")
+    return Product(parts)
