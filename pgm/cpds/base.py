@@ -106,6 +106,11 @@ class CPD(ABC):
         """The names of the parents, in order."""
 
     @property
+    def is_fitted(self) -> bool:
+        """Whether it has numbers already; only estimators may be without."""
+        return True
+
+    @property
     def waits_for_states(self) -> bool:
         """Whether the states of the child come with `fit`, unless they are declared."""
         return False

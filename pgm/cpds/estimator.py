@@ -15,7 +15,7 @@ from pgm.frames import columns, real_columns
 from pgm.variables import Variable, as_float
 
 from .base import CPD, as_it_is, set_fields
-from .complete_rows import codes_of_row
+from .complete_rows import codes_of_row, weighted_rows
 from .estimator_inputs import Inputs
 from .estimator_traits import classifies, copied, in_a_line, is_fitted, same, weights_key
 from .statistics import Codes, Configurations
@@ -255,7 +255,8 @@ class EstimatorCPD(CPD):
         """Return the rows themselves: nobody knows what an estimator needs of them.
 
         Args:
-            data: a data frame or a dict of columns, with the child and all parents in each row.
+            data: a data frame or a dict of columns, with the child and all parents in each row; or expected
+                counts of all configurations, where all have states.
             weights: one for each row.
 
         Raises:
@@ -272,6 +273,9 @@ class EstimatorCPD(CPD):
         """
         if isinstance(data, Configurations):
             return data
+        if isinstance(data, np.ndarray) and data.dtype.names is None:
+            codes, shares = weighted_rows((*self.given, self.child), data, weights)
+            return Configurations.of(codes.astype(np.float64), shares, None)
         rows = self._columns(data, (*self.given, self.child))
         shares = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
         if shares.shape != (len(rows),) or not ((shares >= 0.0) & np.isfinite(shares)).all():
@@ -369,7 +373,7 @@ class EstimatorCPD(CPD):
             rows.append(("fitted", "not yet"))
         if self._inputs is not None:
             rows += [(f"input {name}", said) for name, said in self._inputs.lines(self._given)]
-        return ["", "value"], rows, len(rows)
+        return ["part", "value"], rows, len(rows)
 
     @abstractmethod
     def _own_lines(self) -> list[tuple[str, str]]:

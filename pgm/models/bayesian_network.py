@@ -31,7 +31,7 @@ from pgm.frames import LongForm
 from pgm.inference.asking.compiled_model import edit
 from pgm.inference.engines import Engine
 from pgm.inference.program import Program
-from pgm.inference.program.sorting import one_by_one, sort_parts
+from pgm.inference.program.sorting import in_tables, one_by_one, sort_parts
 from pgm.printing import html_table, joined, text_table
 from pgm.variables import Continuous, Domain, Variable, Variables, check_name
 
@@ -801,6 +801,12 @@ class BayesianNetwork(WhatIf, Understanding):
         if len(self._cpds) == len(self._parents):
             return
         missing = [node for node in self._parents if node not in self._cpds and node not in self._pending]
+        if not missing:
+            raise IncompleteModel(
+                f"{listed(self._pending)} wait for their states or those of their parents, which come "
+                "with the "
+                "frame that estimators are fitted to: call `fit`."
+            )
         raise IncompleteModel(
             f"{len(missing):,} of {len(self):,} nodes have no table yet: {listed(missing)}. "
             "Give each one with `set`."
@@ -859,7 +865,7 @@ class BayesianNetwork(WhatIf, Understanding):
             )
         made = MarkovNetwork(self.name)
         self._check_complete()
-        tables = one_by_one(sort_parts(self.factors()).discrete)
+        tables = one_by_one(sort_parts(in_tables(self.factors())).discrete)
         made._take({node: v.domain for node, v in self.variables.items()}, tables)
         return made
 

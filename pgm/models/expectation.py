@@ -13,6 +13,8 @@ from pgm.frames import Columns
 from pgm.learning.counts import distinct
 from pgm.runtime.clock import Clock
 
+from .expected_rows import expected_rows
+
 if TYPE_CHECKING:
     from .fitting import Task
 
@@ -49,6 +51,8 @@ class Expectation:
         statistics = {}
         for name in now:
             one = self._whole.get(name, found.get(name))
+            if name not in self._whole and now[name].rowwise and self.task.rules[name].fixed is not True:
+                one = expected_rows(self.task, self._network, name, now[name])
             if isinstance(one, np.ndarray) and not now[name].tabular:
                 one = now[name].statistics(one)
             if one is None and self.task.rules[name].fixed is not True:

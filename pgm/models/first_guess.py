@@ -19,7 +19,11 @@ _FIRM = 10.0  # how near a hidden variable's own distribution begins to the unif
 def first_guess(task: Task, random: np.random.Generator, *, anew: bool) -> dict[str, CPD]:
     """Parameters to begin with: those of the network, unless `anew`, and guesses for the rest."""
     own = task.net._cpds.keys() | task.net._pending.keys()
-    keep = {name for name in task.kinds if task.rules[name].fixed is True or (name in own and not anew)}
+    keep = {
+        name
+        for name, cpd in task.kinds.items()
+        if task.rules[name].fixed is True or (name in own and not anew and cpd.is_fitted)
+    }
     hidden = {name for name in task.latent if not _labelled(task, name)}
     assigned = {
         name: codes for name in sorted(hidden) if (codes := _clusters(task, name, random)) is not None
@@ -29,6 +33,8 @@ def first_guess(task: Task, random: np.random.Generator, *, anew: bool) -> dict[
     for name, cpd in task.kinds.items():
         if name in keep:
             found[name] = cpd
+        elif cpd.rowwise:
+            found[name] = _estimator(task, name, cpd, assigned, random)
         elif cpd.tabular:
             found[name] = _table(task, name, cpd, statistics.get(name), assigned, hidden, random, anew)
         elif cpd.continuous:
@@ -92,6 +98,34 @@ def _table(
     if anew:
         guess = guess * random.standard_exponential(shape)
     return cpd.fitted(guess)
+
+
+def _estimator(
+    task: Task, name: str, cpd: CPD, assigned: dict[str, np.ndarray], random: np.random.Generator
+) -> CPD:
+    """From the rows that have all states of the family, those of hidden variables assigned or drawn."""
+    rows, family = task.rows, [*cpd.given, cpd.child]
+    there = rows.weights > 0.0
+    codes, numbers = [], []
+    for v in family:
+        if v.continuous:
+            if v.name not in rows.numbers:
+                return cpd
+            numbers.append(rows.numbers[v.name])
+            there &= ~np.isnan(numbers[-1])
+            continue
+        column = rows.codes.get(v.name, assigned.get(v.name))
+        column = random.integers(v.card, size=rows.n_rows) if column is None else column
+        codes.append(column)
+        there &= column >= 0
+    nothing = np.empty((int(there.sum()), 0))
+    return cpd.fitted(
+        cpd.gathered(
+            np.column_stack([c[there] for c in codes] or [nothing]).astype(np.int64),
+            np.column_stack([x[there] for x in numbers] or [nothing]),
+            rows.weights[there],
+        )
+    )
 
 
 def _density(

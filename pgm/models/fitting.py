@@ -146,7 +146,7 @@ class Task:
             if name in found:
                 continue
             self.clock.check()
-            if all(v in place for v in families[name]):
+            if all(v in place for v in families[name]) and not (cpd.rowwise and self.rows.grouped is None):
                 codes, weights = self.counts.occurring([place[v] for v in families[name]])
                 found[name] = cpd.gathered(codes.astype(np.int64), np.empty((len(codes), 0)), weights)
             else:
@@ -177,6 +177,12 @@ class Task:
         if iteration:
             statistics = {name: _without_dust(counts) for name, counts in statistics.items()}
         made = maximise(self.rules, self.groups, now, statistics)
+        if iteration:
+            for name, cpd in made.items():  # an estimator need not climb; a step that leads down is not taken
+                if cpd.rowwise and name in statistics:
+                    before = now[name]
+                    if before.expected_log(statistics[name]) > cpd.expected_log(statistics[name]):
+                        made[name] = before
         for name, cpd in made.items():
             if cpd.continuous and self.rules[name].fixed is not True:
                 self._check_spread(name, cpd, iteration)

@@ -21,7 +21,7 @@ from pgm.factors import Dense
 from pgm.graphs import JunctionTree
 from pgm.inference.asking.failures import contradiction, refuse_soft
 from pgm.inference.asking.questions import Questions
-from pgm.inference.program.sorting import one_by_one, sort_parts
+from pgm.inference.program.sorting import in_tables, one_by_one, sort_parts
 from pgm.printing import html_text, joined, number
 from pgm.results import Probability, Report, Trace
 from pgm.runtime.clock import start_clock
@@ -189,7 +189,7 @@ class CliqueTree(JunctionTree):
                 f"{listed(continuous)}: cliques of continuous variables have no tables; net.marginals gives "
                 "their posteriors."
             )
-        tables = one_by_one(sort_parts(self.model.factors()).discrete)
+        tables = one_by_one(sort_parts(in_tables(self.model.factors())).discrete)
         return Potentials(VariableList.of_model(variables), tables)
 
     @cached_property

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import BayesianRidge, LogisticRegression
-from sklearn.naive_bayes import BernoulliNB
+from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeRegressor
 
@@ -344,3 +344,103 @@ def test_the_noise_of_a_regressor_is_its_own_or_given_or_measured():
     np.testing.assert_allclose(net.query("measured", {"x": 0.7}).std, np.sqrt(np.mean(off**2)), rtol=1e-12)
     with pytest.raises(pgm.InvalidTable, match="give sd=, or rows="):
         net.add("bare", pgm.EstimatorCPD(tree, parents=["x"]))
+
+
+# --- fitting inside ---
+
+
+def unfitted(estimator, **options):
+    net = pgm.BayesianNetwork()
+    net.add("x", pgm.Gaussian(0.0, sd=1.0))
+    net.add("s", 0.5)
+    net.add("c", pgm.EstimatorCPD(estimator, parents=["x", "s"]), **options)
+    return net
+
+
+def rows_of_three(n=300):
+    x, s = RNG.normal(size=n), RNG.random(n) < 0.4
+    c = np.array(["a", "b", "c"])[((x + s + 0.5 * RNG.normal(size=n)) > 0).astype(int) + (x > 1)]
+    return {"x": x, "s": s, "c": c}
+
+
+def test_an_estimator_is_fitted_inside():
+    rows = rows_of_three()
+    model = LogisticRegression()
+    net = unfitted(model)
+    for question in (lambda: net.query("s"), lambda: net.cpd("c")):
+        with pytest.raises(pgm.IncompleteModel, match="`fit`"):
+            question()
+    net.fit(rows)
+    assert not hasattr(model, "classes_")  # a clone is fitted
+    own = LogisticRegression().fit(np.column_stack([rows["x"], rows["s"]]), rows["c"])
+    assert net.variables["c"].states == ("a", "b", "c")
+    np.testing.assert_allclose(
+        net.query("c", {"x": 0.3, "s": True}).values, own.predict_proba([[0.3, 1]])[0], atol=1e-12
+    )
+    shares = own.predict_proba(np.column_stack([rows["x"], rows["s"]]))
+    code = np.searchsorted(["a", "b", "c"], rows["c"])
+    plain = pgm.BayesianNetwork(edges="x; s").fit({"x": rows["x"], "s": rows["s"]})
+    log = plain.score(rows) + np.log(shares[np.arange(len(code)), code]).sum()
+    np.testing.assert_allclose(net.fit_report.log_likelihood, log, rtol=1e-9)
+    kept = net.copy().fit(rows_of_three(), fixed=["c"])
+    assert kept.cpd("c") == net.cpd("c")
+
+
+def test_weights_are_rows_repeated_also_in_em():
+    rows = rows_of_three()
+    n = len(rows["x"])
+    weights = RNG.integers(0, 3, n)
+    again = np.repeat(np.arange(n), weights)
+    rows["d"] = (rows["c"] == "a") ^ (RNG.random(n) < 0.2)
+    gaps = {name: column.astype(object) if name in "sc" else column for name, column in rows.items()}
+    gaps["c"][RNG.random(n) < 0.3] = None
+    gaps["s"][RNG.random(n) < 0.2] = None
+    for frame in (rows, gaps):
+        found = []
+        for use, more in ((slice(None), {"weights": weights}), (again, {})):
+            net = unfitted(LogisticRegression(tol=1e-10, max_iter=1000), states=["a", "b", "c"])
+            net.add("d", {"a": 0.6, "b": 0.5, "c": 0.4}, parents=["c"])
+            net.fit({name: column[use] for name, column in frame.items()}, **more)
+            logs = net.fit_report.log_likelihoods
+            assert (np.diff(logs) > -1e-9).all()
+            found.append((net.query("c", {"x": 0.3, "s": True}).values, logs))
+        np.testing.assert_allclose(found[0][0], found[1][0], atol=1e-7)
+        np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-9)
+    with pytest.raises(pgm.InvalidArgument, match="takes no sample_weight"):
+        unfitted(KNeighborsClassifier()).fit(rows, weights=weights)
+    with pytest.raises(pgm.InvalidArgument, match="takes no sample_weight"):
+        unfitted(KNeighborsClassifier(90), states=["a", "b", "c"]).fit({k: gaps[k] for k in "xsc"})
+
+
+def test_a_step_of_em_is_what_is_written_in_books():
+    x = RNG.normal(size=40)
+    c = (x + 0.5 * RNG.normal(size=40) > 0).astype(object)
+    d = c.astype(bool) ^ (RNG.random(40) < 0.2)
+    c[:15] = None
+    begin = GaussianNB().fit(x[15:, None], c[15:].astype(bool))
+    net = pgm.BayesianNetwork()
+    net.add("x", pgm.Gaussian(0.0, sd=1.0))
+    net.add("c", pgm.EstimatorCPD(begin, parents=["x"]))
+    net.add("d", {True: 0.8, False: 0.3}, parents=["c"])
+    net.fit({"x": x, "c": c, "d": d}, max_iter=1)
+    low = np.where(d[:15, None], [0.3, 0.8], [0.7, 0.2])
+    share = begin.predict_proba(x[:15, None]) * low
+    share /= share.sum(axis=1, keepdims=True)
+    there = np.concatenate([x[15:], x[:15], x[:15]])[:, None]
+    labels = np.concatenate([c[15:].astype(bool), np.zeros(15, bool), np.ones(15, bool)])
+    weights = np.concatenate([np.ones(25), share[:, 0], share[:, 1]])
+    after = GaussianNB().fit(there, labels, sample_weight=weights)
+    np.testing.assert_allclose(net.query("c", {"x": 0.2}).values, after.predict_proba([[0.2]])[0], atol=1e-9)
+
+
+def test_a_linear_regression_inside_is_a_linear_gaussian():
+    x = RNG.normal(size=100)
+    rows = {"x": x, "y": 2.0 * x + 1.0 + 0.3 * RNG.normal(size=100)}
+    weights = RNG.integers(1, 4, 100)
+    one, other = pgm.BayesianNetwork(), pgm.BayesianNetwork(edges="x -> y")
+    one.add("x", pgm.Gaussian(0.0, sd=1.0))
+    one.add("y", pgm.EstimatorCPD(LinearRegression(), parents=["x"]))
+    for more in ({}, {"weights": weights}):
+        a, b = (net.fit(rows, **more).query("y", {"x": 0.7}) for net in (one, other))
+        np.testing.assert_allclose([a.mean, a.std], [b.mean, b.std], rtol=1e-9)
+        np.testing.assert_allclose(one.fit_report.log_likelihood, other.fit_report.log_likelihood, rtol=1e-9)

@@ -28,6 +28,7 @@ from pgm.inference.engines.gaussian.hybrid import HybridPosterior
 from pgm.inference.engines.gaussian.row_statistics import RowStatistics
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.wide_numbers import log_of
+from pgm.inference.program import Program
 from pgm.inference.program.reduction import Known
 from pgm.inference.trees.batching.lanes import Answers, Wanted
 from pgm.runtime.clock import Clock
@@ -143,13 +144,15 @@ class HybridRows:
         self, compiled: ModelSnapshot, clock: Clock
     ) -> tuple[dict[int, np.ndarray], dict[int, GaussianStatistics], float]:
         """The expected counts of all tables, the statistics of all densities, and the log-likelihood."""
-        table = dataclasses.replace(self.table, compiled=compiled, about=compiled.names, clock=clock)
+        table = dataclasses.replace(
+            self.table, compiled=compiled, about=compiled.names, clock=clock, links={}
+        )
         counts: dict[int, np.ndarray] = {}
         densities: dict[int, GaussianStatistics] = {}
         left = self.weights > 0.0
         log = 0.0
-        if compiled.linked is None:
-            rows = self._in_batches(compiled, np.flatnonzero(left), clock)
+        if compiled.linked is None or not compiled.linked.curves:
+            rows = self._in_batches(compiled, table, np.flatnonzero(left), clock)
             log = math.fsum((self.weights * np.where(rows.found.done, rows.found.logs, 0.0)).tolist())
             densities = rows.densities
             if rows.configurations:
@@ -157,7 +160,10 @@ class HybridRows:
             left &= ~rows.found.done
 
         def ask(posterior: HybridPosterior) -> Any:
-            return posterior.expected_statistics(), log_of(posterior.total())
+            tables, moments = posterior.expected_statistics()
+            if compiled.linked is not None:
+                tables = _of_the_others(tables, posterior.program, compiled)
+            return (tables, moments), log_of(posterior.total())
 
         for row, ((tables, moments), one) in table.one_by_one(np.flatnonzero(left), ask, ALLOW):
             w = float(self.weights[row])
@@ -169,8 +175,10 @@ class HybridRows:
                 densities[v] = densities[v] + part if v in densities else part
         return counts, densities, log
 
-    def _in_batches(self, compiled: ModelSnapshot, some: np.ndarray, clock: Clock) -> RowStatistics:
-        table, g, position = self.table, compiled.gaussians, compiled.position
+    def _in_batches(
+        self, compiled: ModelSnapshot, table: continuous_frames.Table, some: np.ndarray, clock: Clock
+    ) -> RowStatistics:
+        g, position = compiled.gaussians, compiled.position
         assert g is not None
         rows = RowStatistics(
             blank(compiled, clock),
@@ -178,9 +186,23 @@ class HybridRows:
             {position[name]: column for name, column in table.codes.items()},
             {int(g.index_of[position[name]]): column for name, column in table.values.items()},
             self.weights,
+            table.linked(),
         )
         rows.answer(some)
         return rows
+
+
+def _of_the_others(
+    found: dict[int, np.ndarray], program: Program, compiled: ModelSnapshot
+) -> dict[int, np.ndarray]:
+    """The counts without those of states with continuous parents, whose tables differ from row to row."""
+    assert compiled.linked is not None
+    assert compiled.gaussians is not None
+    place = np.cumsum(compiled.gaussians.index_of < 0) - 1
+    those = {int(place[score.child]) for score in compiled.linked.scores}
+    mine, theirs = compiled.program.factor_of, program.factor_of
+    pairs = zip(np.argsort(mine, kind="stable"), np.argsort(theirs, kind="stable"), strict=True)
+    return {int(f): found[int(g)] for f, g in pairs if int(g) in found and int(mine[f]) not in those}
 
 
 def _discrete(compiled: ModelSnapshot, rows: RowStatistics, clock: Clock) -> dict[int, np.ndarray]:

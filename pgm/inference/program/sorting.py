@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+import numpy as np
+
 from pgm.factors import Dense, Factor, GaussianFactor, Linking, ModelPart, RowNormal, RowTable, Score, Tables
 
 
@@ -32,6 +34,15 @@ def sort_parts(parts: Iterable[ModelPart]) -> Sorted:
         else:
             found.discrete.append(part)
     return found
+
+
+def in_tables(parts: Iterable[ModelPart]) -> list[ModelPart]:
+    """The same with the tables of what is given row by row, where there is one."""
+    nothing = np.empty(0)
+    return [
+        part.table(nothing, {}) if isinstance(part, RowTable) and not part.continuous.size else part
+        for part in parts
+    ]
 
 
 def one_by_one(parts: Iterable[Factor | Tables]) -> tuple[Factor, ...]:

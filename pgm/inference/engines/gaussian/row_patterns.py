@@ -170,7 +170,8 @@ class Rows:
         fixed = dict(fixed)
         fixed |= {v: int(self.codes[v][first]) for v in observed if v in switches}
         links = self._relevant(
-            first, [*observed, *self.targets, *(int(g.positions[x]) for x in (*seen, *hidden))]
+            first,
+            self._about([*observed, *self.targets, *(int(g.positions[x]) for x in (*seen, *hidden))]),
         )
         if links is None:
             return
@@ -197,6 +198,10 @@ class Rows:
                 self._fill(rows, discrete, normals, others, seen, hidden, conditional, links)
         except (TooLarge, Impossible):  # asked one by one they may fit, or report what is impossible
             self.found.done[rows] = False
+
+    def _about(self, named: list[int]) -> list[int]:
+        """What the rows are about: distributions of these variables and their ancestors matter."""
+        return named
 
     def _relevant(self, first: int, about: Sequence[int]) -> list[Link] | None:
         """The states with continuous parents that matter here; None if one of their numbers is hidden."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from pgm.distributions.gaussian_statistics import GaussianStatistics, complete_statistics
 from pgm.inference.engines.exact.posterior import Posterior
-from pgm.inference.engines.gaussian.row_patterns import Pattern, Rows
+from pgm.inference.engines.gaussian.row_patterns import Linked, Pattern, Rows
 from pgm.inference.program.continuous import Gaussians
 
 
@@ -30,15 +30,22 @@ class RowStatistics(Rows):
         codes: Mapping[int, np.ndarray],
         values: Mapping[int, np.ndarray],
         weights: np.ndarray,
+        linked: Linked | None = None,
     ) -> None:
         """Take in the rows; see `Rows`."""
         every = [x for x in range(gaussians.n) if x not in gaussians.own]  # those have no such statistics
-        super().__init__(posterior, gaussians, codes, values, weights.size, [], every)
+        super().__init__(posterior, gaussians, codes, values, weights.size, [], every, linked)
         self.weights = weights
         self.densities: dict[int, GaussianStatistics] = {}
         # Configurations of discrete variables, -1 where open, each with its weight.
         self.configurations: list[tuple[np.ndarray, np.ndarray]] = []
         self._found: list[tuple[Any, ...]] = []
+
+    def _at_once(self, rows: np.ndarray) -> bool:
+        return False
+
+    def _about(self, observed: list[int]) -> list[int]:
+        return list(range(self.cards.size))  # every family counts
 
     def _fill(self, rows: np.ndarray, *args: Any) -> None:
         """Take what a group gives only if all of its rows were answered without an error."""
