@@ -71,6 +71,9 @@ PUBLIC = [getattr(pgm, name) for name in pgm.__all__]
 PUBLIC += [getattr(pgm.components, name) for name in pgm.components.__all__]
 PUBLIC += [getattr(pgm.priors, name) for name in pgm.priors.__all__]
 PUBLIC += [getattr(pgm.filters, name) for name in pgm.filters.__all__]
+ADAPTERS = [getattr(pgm.adapters, name) for name in pgm.adapters.__all__]
+ROOMS = ("pgm.adapters.neighbours", "pgm.adapters.outliers", "pgm.adapters.single_linkage")
+PUBLIC += [each for each in ADAPTERS if each.__module__.startswith(ROOMS)]
 PUBLIC += [getattr(pgm.evaluation, name) for name in pgm.evaluation.__all__]
 FUNCTIONS = [each for each in PUBLIC if inspect.isfunction(each)]
 RECEIVED = [
@@ -88,7 +91,7 @@ RECEIVED = [
     *(AnswerSensitivity, Curve, Tuning, Change, OwnNumbers),
     *(AdjustmentSets, Identified, CausalEffect, Counterfactual, Distance, EffectRange, Estimate),
     Decisions,
-    ClusterQuality,
+    *(ClusterQuality, pgm.adapters.SimilarCases),
     *(pgm.evaluation.Regions, pgm.evaluation.DecisionRates, pgm.evaluation.Decided, pgm.evaluation.Curves),
     *(pgm.evaluation.ErrorEstimates, pgm.evaluation.Estimated, pgm.evaluation.ROC, pgm.evaluation.ROCs),
     *(pgm.evaluation.Calibrations, pgm.evaluation.Calibrated),

@@ -149,6 +149,7 @@ ORACLES = {
     "pgm/adapters": ("tests/adapters/test_clusters.py", "itertools.product"),
     "pgm/adapters/linear": ("tests/known/test_perceptron_rules.py", "by_hand("),
     "pgm/adapters/smoothing": ("tests/adapters/test_smoothing.py", "statsmodels"),
+    "pgm/adapters/neighbours": ("tests/adapters/test_neighbours.py", "import cdist"),
     "pgm/frames": ("tests/models/test_naive_bayes.py", "from sklearn import naive_bayes"),
     "pgm/models/classifiers": ("tests/models/test_naive_bayes.py", "from sklearn import naive_bayes"),
     "pgm/distributions": ("tests/distributions/test_normal.py", "from scipy import stats"),

@@ -1,4 +1,4 @@
-"""Methods that are not graphical, in scikit-learn's conventions: clusters, hyperplanes, densities, curves."""
+"""Methods that are not graphical, in scikit-learn's conventions, and what goes with them."""
 
 from pgm.calls import guard_constructors, guard_methods, guarded
 
@@ -25,35 +25,62 @@ from .linear import (
     rates,
     separability,
 )
+from .neighbours.adaptive import AdaptiveNeighbours
+from .neighbours.cases import SimilarCases, similar_cases
+from .neighbours.classifier import NearestNeighbours
+from .neighbours.edited import EditedNeighbours, augmented_error
+from .neighbours.editing import Condensing, GrabBag, SideEditing, VoronoiEditing
+from .neighbours.metrics import LargeMarginMetric, SimilarityMap
+from .neighbours.networks import ProbabilisticNeuralNetwork, RCENetwork
+from .neighbours.prototypes import PrototypeClassifier
+from .outliers import DensityOutliers, LocalOutlierRatio
 from .quality import ClusterQuality, cluster_quality
+from .single_linkage import SingleLinkageOutliers
 from .smoothing import AdditiveSmoother, CondensedSmoother, LocalSmoother, Regressogram, SmoothingSpline
 
 __all__ = [
+    "AdaptiveNeighbours",
     "AdditiveSmoother",
     "ClusterQuality",
     "CondensedSmoother",
+    "Condensing",
     "Criteria",
+    "DensityOutliers",
     "Descent",
+    "EditedNeighbours",
+    "GrabBag",
     "HistogramDensity",
     "HoKashyap",
     "Hyperplane",
     "KMeans",
     "KMedoids",
+    "LargeMarginMetric",
     "LeastSquares",
     "LinearProgram",
+    "LocalOutlierRatio",
     "LocalSmoother",
+    "NearestNeighbours",
     "NeighbourDensity",
     "OnlineKMeans",
     "ParzenDensity",
     "Perceptron",
+    "ProbabilisticNeuralNetwork",
+    "PrototypeClassifier",
+    "RCENetwork",
     "Regressogram",
     "RejectingClassifier",
     "Separability",
+    "SideEditing",
+    "SimilarCases",
+    "SimilarityMap",
+    "SingleLinkageOutliers",
     "SmoothingSpline",
     "SolutionRegion",
+    "VoronoiEditing",
     "VotedPerceptron",
     "WeightTrace",
     "Winnow",
+    "augmented_error",
     "cluster_quality",
     "criteria",
     "descend",
@@ -61,6 +88,7 @@ __all__ = [
     "rates",
     "rows_needed",
     "separability",
+    "similar_cases",
 ]
 
 _LINEAR = [HoKashyap, LeastSquares, LinearProgram, Perceptron, RejectingClassifier, VotedPerceptron, Winnow]
@@ -71,3 +99,10 @@ _GEOMETRY = [Descent, Hyperplane, SolutionRegion, WeightTrace]
 guard_methods([KMeans, KMedoids, OnlineKMeans, *_LINEAR, *_GEOMETRY, *_DENSITIES, *_SMOOTHERS])
 guard_constructors([KMeans, KMedoids, OnlineKMeans, *_LINEAR, Hyperplane, *_DENSITIES, *_SMOOTHERS])
 rows_needed = guarded(rows_needed)
+_NEIGHBOURS = [
+    *(AdaptiveNeighbours, EditedNeighbours, LargeMarginMetric, NearestNeighbours, ProbabilisticNeuralNetwork),
+    *(PrototypeClassifier, RCENetwork, SimilarityMap, DensityOutliers, LocalOutlierRatio),
+    SingleLinkageOutliers,
+]
+guard_methods(_NEIGHBOURS)
+guard_constructors(_NEIGHBOURS)

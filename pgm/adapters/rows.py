@@ -136,6 +136,10 @@ class RowsClassifier(Rows):
         Raises:
             IncompleteModel: there was no `fit`.
             InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+
+        >>> from pgm.adapters import NearestNeighbours
+        >>> NearestNeighbours(1).fit([[0.0], [9.0]], ["a", "b"]).predict([[4.0]]).tolist()
+        ['a']
         """
         shares = self.predict_proba(X)
         return np.asarray(self.classes_[shares.argmax(axis=1)])
@@ -152,6 +156,10 @@ class RowsClassifier(Rows):
             InvalidArgument: there are not as many classes as rows.
             IncompleteModel: there was no `fit`.
             InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+
+        >>> from pgm.adapters import NearestNeighbours
+        >>> NearestNeighbours(1).fit([[0.0], [9.0]], ["a", "b"]).score([[4.0], [5.0]], ["a", "a"])
+        0.5
         """
         found = self.predict(X)
         right = found == labels_of(y, len(found))

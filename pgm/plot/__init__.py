@@ -21,7 +21,9 @@ from .groups import clusters, silhouettes
 from .hyperplanes import hyperplane, solution_region, weight_trace, weight_traces
 from .many_sequences import several
 from .mixtures import mixture
+from .neighbours import discs, similar_cases, voronoi_cells
 from .networks import junction_tree, network
+from .outliers import linkage_tree, outliers
 from .paths import gaussian_path, states_over_time
 from .plans import plan
 from .regions import regions
@@ -49,6 +51,7 @@ __all__ = [
     "decision_regions",
     "densities",
     "diagnosis",
+    "discs",
     "distribution",
     "effect_range",
     "error_estimates",
@@ -62,11 +65,13 @@ __all__ = [
     "information_map",
     "intervals",
     "junction_tree",
+    "linkage_tree",
     "marginals",
     "max_marginals",
     "mixture",
     "network",
     "odd_cells",
+    "outliers",
     "plan",
     "ranked",
     "ranked_assignments",
@@ -82,6 +87,7 @@ __all__ = [
     "sensitivity_map",
     "several",
     "silhouettes",
+    "similar_cases",
     "smoother",
     "solution_region",
     "state_graph",
@@ -92,6 +98,7 @@ __all__ = [
     "table_belief",
     "tornado",
     "twin_network",
+    "voronoi_cells",
     "waterfall",
     "weight_trace",
     "weight_traces",

@@ -1,0 +1,193 @@
+"""The nearest mean, or the nearest of several prototypes of each class."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from pgm.adapters.kmeans import KMeans
+from pgm.adapters.rows import RowsClassifier, whole
+from pgm.errors import InvalidArgument, listed, nearest, shown
+from pgm.randomness import generator
+
+DISTANCES = ("euclidean", "shared", "mahalanobis")
+
+
+class PrototypeClassifier(RowsClassifier):
+    """Names the class that has the nearest prototype; with one for each class, the nearest-mean classifier.
+
+    Prototypes are the centres that k-means finds among the rows of a class. scikit-learn's `NearestCentroid`
+    has one for each class, and no covariances.
+
+    Args:
+        prototypes: how many for each class.
+        distance: "euclidean"; "shared" takes the Mahalanobis distance by the covariance within classes;
+            "mahalanobis" that of each class. These two are squares, without a root and without the
+            determinants that a normal density has beside them.
+        seed: of where k-means begins.
+
+    After `fit` there are `prototypes_`, a row for each; `codes_`, the places of their classes in `classes_`;
+    and `covariances_`, for each class, if a distance takes them.
+
+    >>> told = PrototypeClassifier().fit([[0.0], [1.0], [4.0], [6.0]], ["a", "a", "b", "b"])
+    >>> told.prototypes_.tolist(), told.predict([[2.0], [3.0]]).tolist()
+    ([[0.5], [5.0]], ['a', 'b'])
+    """
+
+    prototypes_: np.ndarray
+    codes_: np.ndarray
+    covariances_: np.ndarray | None
+    _roots: np.ndarray | None
+
+    def __init__(
+        self,
+        prototypes: int = 1,
+        *,
+        distance: str = "euclidean",
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        """Take the options; `fit` checks them."""
+        self.prototypes, self.distance, self.seed = prototypes, distance, seed
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find the prototypes of each class; returns the classifier itself.
+
+        Args:
+            X: rows of numbers: a data frame, or an array.
+            y: the class of each row.
+
+        Raises:
+            InvalidArgument: an option is out of range; one class only; a class with fewer rows than
+                prototypes, or whose covariance is singular.
+            InvalidFrame: a value is missing or no number.
+
+        >>> PrototypeClassifier().fit([[0.0], [1.0], [9.0]], [0, 0, 1]).prototypes_.tolist()
+        [[0.5], [9.0]]
+        """
+        if not isinstance(self.distance, str) or self.distance not in DISTANCES:
+            raise InvalidArgument(
+                f"distance= is {listed(DISTANCES)}, not {shown(self.distance)}."
+                f"{nearest(self.distance, DISTANCES)}"
+            )
+        rows, codes, _, about = self._begin_classes(X, y)
+        k, classes = whole("prototypes", self.prototypes), about["classes_"]
+        counts = np.bincount(codes)
+        if counts.min() < k:
+            raise InvalidArgument(
+                f"prototypes={k}, and the class {shown(classes.tolist()[int(counts.argmin())])} has "
+                f"{int(counts.min())} rows: take fewer."
+            )
+        random = generator(self.seed)
+        found = [
+            rows[codes == c].mean(axis=0, keepdims=True)
+            if k == 1
+            else KMeans(k, seed=random).fit(rows[codes == c]).cluster_centers_
+            for c in range(len(classes))
+        ]
+        covariances = roots = None
+        if self.distance != "euclidean":
+            means = np.column_stack([np.bincount(codes, column) / counts for column in rows.T])
+            off = rows - means[codes]
+            each = np.array([off[codes == c].T @ off[codes == c] for c in range(len(classes))])
+            shared = self.distance == "shared"
+            covariances = each.sum(axis=0)[None] / len(rows) if shared else each / counts[:, None, None]
+            roots = np.array(
+                [
+                    _root(one, None if shared else classes.tolist()[c], self.distance)
+                    for c, one in enumerate(covariances)
+                ]
+            )
+        return self._keep(
+            about,
+            prototypes_=np.concatenate(found),
+            codes_=np.repeat(np.arange(len(classes)), k),
+            covariances_=covariances,
+            _roots=roots,
+        )
+
+    def distances(self, X: Any) -> np.ndarray:
+        """Return how far each row is from the nearest prototype of each class.
+
+        Args:
+            X: rows, as for `fit`.
+
+        Raises:
+            IncompleteModel: there was no `fit`.
+            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+
+        >>> PrototypeClassifier().fit([[0.0], [1.0], [9.0]], [0, 0, 1]).distances([[2.0]]).tolist()
+        [[1.5, 7.0]]
+        """
+        from scipy.spatial.distance import cdist
+
+        rows = self._read(X)
+        if self._roots is None:
+            far = cdist(rows, self.prototypes_)
+        elif len(self._roots) == 1:
+            far = cdist(rows @ self._roots[0], self.prototypes_ @ self._roots[0], "sqeuclidean")
+        else:
+            far = np.column_stack(
+                [
+                    cdist(rows @ root, self.prototypes_[self.codes_ == c] @ root, "sqeuclidean")
+                    for c, root in enumerate(self._roots)
+                ]
+            )
+        return np.asarray(np.minimum.reduceat(far, np.searchsorted(self.codes_, self._places()), axis=1))
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return less the distance to each class; of two classes, how much nearer the second is.
+
+        Args:
+            X: rows, as for `fit`.
+
+        Raises:
+            IncompleteModel: there was no `fit`.
+            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+
+        >>> PrototypeClassifier().fit([[0.0], [1.0], [9.0]], [0, 0, 1]).decision_function([[2.0]]).tolist()
+        [-5.5]
+        """
+        far = self.distances(X)
+        return np.asarray(far[:, 0] - far[:, 1] if far.shape[1] == 2 else -far)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of the nearest prototype; of equals the one that comes first in `classes_`.
+
+        Args:
+            X: rows, as for `fit`.
+
+        Raises:
+            IncompleteModel: there was no `fit`.
+            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+
+        >>> PrototypeClassifier().fit([[0.0], [1.0], [9.0]], [0, 0, 1]).predict([[2.0]]).tolist()
+        [0]
+        """
+        best = self.distances(X).argmin(axis=1)
+        return np.asarray(self.classes_[best])
+
+    def _places(self) -> np.ndarray:
+        return np.arange(len(self.classes_))
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        if not self._fitted:
+            return ["class"], [], f"{self._begun()}, not fitted yet"
+        names = self._names
+        rows = [
+            [str(self.classes_[c]), *(f"{x:.6g}" for x in place[:6])]
+            for c, place in zip(self.codes_[:20].tolist(), self.prototypes_[:20].tolist(), strict=True)
+        ]
+        return ["class", *names[:6]], rows, self._begun()
+
+
+def _root(covariance: np.ndarray, name: Any, distance: str) -> np.ndarray:
+    """A matrix R with R Rᵀ the inverse of a covariance: distances of rows times it are Mahalanobis'."""
+    whose = "within the classes" if name is None else f"of the class {shown(name)}"
+    values, vectors = np.linalg.eigh(covariance)
+    if values[0] <= 1e-12 * values[-1]:
+        raise InvalidArgument(
+            f'distance="{distance}" takes the inverse of the covariance {whose}, which is singular: take '
+            'distance="euclidean", more rows, or leave out columns that follow from others.'
+        )
+    return np.asarray(vectors / np.sqrt(values))

@@ -1,0 +1,146 @@
+"""Rows that are unlike the others: those that single linkage joins late."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from pgm.errors import InvalidArgument
+
+from .neighbours.metrics import plan_table
+from .rows import Rows, positive, whole
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class SingleLinkageOutliers(Rows):
+    """Calls rows outliers that are in small clusters when single linkage is cut.
+
+    Rows join their nearest ones, step by step; what joins late was far from everything. The tree is that of
+    `scipy.cluster.hierarchy`.
+
+    Args:
+        distance: clusters farther apart are not joined; left out: cut where the distances of the joins jump
+            most.
+        smallest: clusters of fewer rows are outliers.
+
+    After `fit` there are `labels_`, -1 for outliers and 1; `clusters_`, the cluster of each row, from 0 on in
+    the order of the rows; `heights_`, the distances of the joins; and `distance_`, that of the cut.
+
+    >>> told = SingleLinkageOutliers().fit([[0.0], [1.0], [2.0], [10.0]])
+    >>> told.labels_.tolist(), told.heights_.tolist()
+    ([1, 1, 1, -1], [1.0, 1.0, 8.0])
+    """
+
+    _estimator_type = "outlier_detector"
+    labels_: np.ndarray
+    clusters_: np.ndarray
+    heights_: np.ndarray
+    distance_: float
+    _linkage: np.ndarray
+
+    def __init__(self, distance: float | None = None, *, smallest: int = 2) -> None:
+        """Take the options; `fit` checks them."""
+        self.distance, self.smallest = distance, smallest
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Join rows, and cut; returns the estimator itself.
+
+        Args:
+            X: rows of numbers: a data frame, or an array.
+            y: nothing; there so that pipelines can pass it.
+
+        Raises:
+            InvalidArgument: an option is out of range; there is one row only.
+            InvalidFrame: a value is missing or no number.
+            TooLarge: the distances of all pairs would not fit into the memory limit.
+
+        >>> SingleLinkageOutliers(5.0).fit([[0.0], [1.0], [9.0]]).clusters_.tolist()
+        [0, 0, 1]
+        """
+        from scipy.cluster.hierarchy import fcluster, linkage
+
+        distance = None if self.distance is None else positive("distance", self.distance)
+        smallest = whole("smallest", self.smallest)
+        rows, about = self._begin(X)
+        n = len(rows)
+        if n < 2:
+            raise InvalidArgument("There is 1 sample only: rows join others.")
+        plan_table(n, -(-n // 2), "distances")
+        tree = linkage(rows, "single")
+        heights = tree[:, 2]
+        if distance is None:
+            jumps = np.diff(heights)
+            distance = float(heights[-1])
+            if jumps.size and jumps.max() > 0.0:
+                at = int(jumps.argmax())
+                distance = float(0.5 * (heights[at] + heights[at + 1]))
+        clusters = fcluster(tree, distance, "distance")
+        _, first, which = np.unique(clusters, return_index=True, return_inverse=True)
+        numbered = np.argsort(np.argsort(first))[which.reshape(-1)]
+        small = np.bincount(numbered)[numbered] < smallest
+        return self._keep(
+            about,
+            labels_=np.where(small, -1, 1),
+            clusters_=numbered,
+            heights_=heights,
+            distance_=distance,
+            _linkage=tree,
+        )
+
+    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
+        """Join rows, cut, and return -1 for outliers and 1 for the others.
+
+        Args:
+            X: rows of numbers: a data frame, or an array.
+            y: nothing; there so that pipelines can pass it.
+
+        Raises:
+            InvalidArgument, InvalidFrame, TooLarge: as for `fit`.
+
+        >>> SingleLinkageOutliers().fit_predict([[0.0], [1.0], [2.0], [10.0]]).tolist()
+        [1, 1, 1, -1]
+        """
+        return self.fit(X).labels_
+
+    def plot(
+        self,
+        *,
+        ax: Axes | None = None,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw the tree and the cut; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the content needs if left out.
+            title: what stands above; what is shown if left out.
+
+        Raises:
+            IncompleteModel: there was no `fit`.
+        """
+        from pgm import plot
+
+        if not self._fitted:
+            raise self._missing_fit("fit it to rows first")
+        return plot.linkage_tree(
+            self._linkage, self.labels_ < 0, self.distance_, ax, figsize=figsize, title=title
+        )
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        if not self._fitted:
+            return ["cluster"], [], f"{self._begun()}, not fitted yet"
+        counts = np.bincount(self.clusters_)
+        rows = [
+            [str(c), f"{n:,}", "outliers" if n < self.smallest else ""]
+            for c, n in enumerate(counts.tolist()[:20])
+        ]
+        many = int((self.labels_ < 0).sum())
+        return (
+            ["cluster", "rows", ""],
+            rows,
+            f"{self._begun()}: cut at {self.distance_:.6g}, {many:,} outliers",
+        )

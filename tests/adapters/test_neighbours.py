@@ -1,0 +1,338 @@
+"""Neighbours, edited sets and outliers: scikit-learn's battery, brute force, errors, prints and pictures."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import linprog
+from scipy.spatial.distance import cdist
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+
+import pgm
+from pgm.adapters import (
+    AdaptiveNeighbours,
+    Condensing,
+    DensityOutliers,
+    EditedNeighbours,
+    LargeMarginMetric,
+    LocalOutlierRatio,
+    NearestNeighbours,
+    ProbabilisticNeuralNetwork,
+    PrototypeClassifier,
+    RCENetwork,
+    SimilarityMap,
+    SingleLinkageOutliers,
+    VoronoiEditing,
+    augmented_error,
+    similar_cases,
+)
+from pgm.adapters.neighbours import voronoi
+from pgm.adapters.neighbours.searching import nearest, nearest_in_part
+from pgm.runtime.clock import start_clock
+from tests.adapters.estimators import check
+
+ALL: dict[str, tuple[Any, int]] = {
+    "NearestNeighbours": (NearestNeighbours(3), 55),
+    "tree": (NearestNeighbours(3, search="tree"), 55),
+    "quadrants": (NearestNeighbours(3, search="quadrants", weights="distance"), 55),
+    "PrototypeClassifier": (PrototypeClassifier(), 55),
+    "AdaptiveNeighbours": (AdaptiveNeighbours(), 55),
+    "condensing": (EditedNeighbours(Condensing(seed=0)), 55),
+    "voronoi": (EditedNeighbours("voronoi"), 55),
+    "side": (EditedNeighbours("side", k=3), 55),
+    "grab-bag": (EditedNeighbours("grab-bag"), 55),
+    "ProbabilisticNeuralNetwork": (ProbabilisticNeuralNetwork(0.1), 55),
+    "RCENetwork": (RCENetwork(), 55),
+    "LargeMarginMetric": (LargeMarginMetric(), 48),
+    "SimilarityMap": (SimilarityMap(), 47),
+    "DensityOutliers": (DensityOutliers(), 46),
+    "LocalOutlierRatio": (LocalOutlierRatio(), 45),
+    "SingleLinkageOutliers": (SingleLinkageOutliers(), 43),
+}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_scikit_learn_takes_them_for_its_own(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    estimator, count = ALL[name]
+    check(clone(estimator), count, monkeypatch)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_columns_by_name_pickles_and_prints(name: str) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    classes = np.where(frame["a"] > 0.2, "high", "low")
+    model = clone(ALL[name][0])
+    assert repr(model).startswith(type(model).__name__)
+    assert "<" in model._repr_html_()
+    model.fit(frame, classes)
+    again = pickle.loads(pickle.dumps(model))
+    for ask in ("predict", "transform"):
+        if hasattr(model, ask):
+            found = getattr(model, ask)(frame[["b", "a"]])
+            assert found.tolist() == getattr(again, ask)(frame.to_numpy()).tolist()
+            with pytest.raises(pgm.InvalidFrame, match="no column 'b'"):
+                getattr(model, ask)(frame[["a"]])
+            with pytest.raises(pgm.InvalidFrame, match=r"Row 1 .* column 'b' \(NaN\)"):
+                getattr(model, ask)(frame.assign(b=[0.0, np.nan] + [1.0] * 58))
+    assert "<table" in model._repr_html_()
+    assert type(model).__name__ in repr(model)
+
+
+# --- the search ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_neighbours_by_all_distances(seed: int) -> None:
+    """Equal distances go to the first row; more rows than one block."""
+    rng = np.random.default_rng(seed)
+    n, d, k = (1200, 3, 6) if seed == 0 else (30, seed, 5)
+    rows, queries = rng.integers(4, size=(n, d)) * 1.0, rng.integers(4, size=(25, d)) * 1.0
+    square = cdist(queries, rows, "sqeuclidean")
+    order = np.argsort(square, axis=1, kind="stable")[:, :k]
+    for search in (nearest, nearest_in_part):
+        found = search(rows, queries, k, start_clock())
+        assert found.near.tolist() == order.tolist()
+        assert found.far.tolist() == np.take_along_axis(square, order, 1).tolist()
+    own = nearest(rows, rows, k, start_clock(), own=True)
+    square = cdist(rows, rows, "sqeuclidean")
+    np.fill_diagonal(square, np.inf)
+    assert own.near.tolist() == np.argsort(square, axis=1, kind="stable")[:, :k].tolist()
+    few = nearest(rows[:2], queries, 3, start_clock())
+    assert (few.near[:, 2] == -1).all()
+    assert np.isinf(few.far[:, 2]).all()
+
+
+# --- Voronoi editing ----------------------------------------------------------------------------------------
+
+
+def walls_by_program(rows: np.ndarray) -> np.ndarray:
+    """Pairs that some place is equally near to, and nearer than to all others: a program for each pair."""
+    n, d = rows.shape
+    found = np.zeros((n, n), bool)
+    for i, j in itertools.combinations(range(n), 2):
+        off, square = rows - rows[i], (rows**2).sum(axis=1) - (rows[i] ** 2).sum()
+        others = [t for t in range(n) if t not in (i, j)]
+        answer = linprog(
+            [0.0] * d + [-1.0],
+            A_ub=np.column_stack([2 * off[others], np.ones(n - 2)]),
+            b_ub=square[others],
+            A_eq=[[*(2 * off[j]), 0.0]],
+            b_eq=[square[j]],
+            bounds=[(None, None)] * d + [(None, 1.0)],
+        )
+        found[i, j] = found[j, i] = answer.status == 0 and answer.x[-1] > 1e-9
+    return found
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 5])
+def test_voronoi_editing_in_any_dimension(d: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(d)
+    rows = rng.normal(size=(14, d))
+    classes = (rows[:, 0] > 0.3).astype(int)
+    walls = walls_by_program(rows)
+    expected = [i for i in range(14) if (walls[i] & (classes != classes[i])).any()]
+    assert EditedNeighbours("voronoi").fit(rows, classes).indices_.tolist() == expected
+    monkeypatch.setattr(voronoi, "voronoi_neighbours", lambda rows: None)  # by rays and programs alone
+    assert EditedNeighbours("voronoi").fit(rows, classes).indices_.tolist() == expected
+    monkeypatch.setattr(voronoi, "_TRIES", 1)
+    assert EditedNeighbours("voronoi").fit(rows, classes).indices_.tolist() == expected
+
+
+@pytest.mark.parametrize("d", [2, 6])
+def test_the_nearest_row_decides_as_before(d: int) -> None:
+    rng = np.random.default_rng(10 + d)
+    rows = rng.normal(size=(60, d))
+    classes = (rows[:, 0] + rows[:, 1] > 0.0).astype(int)
+    edited = EditedNeighbours("voronoi").fit(rows, classes)
+    assert len(edited.indices_) < 60 or d == 6
+    asked = rng.normal(size=(3000, d)) * 2.0
+    whole = NearestNeighbours(1).fit(rows, classes)
+    assert edited.predict(asked).tolist() == whole.predict(asked).tolist()
+
+
+def test_places_of_several_classes_and_rows_in_a_line() -> None:
+    rows = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [2.0, 2.0], [3.0, 3.0], [9.0, 9.0]])
+    found = EditedNeighbours("voronoi").fit(rows, list("aaabbb"))
+    assert found.indices_.tolist() == [1, 2, 3, 4]
+    again = EditedNeighbours(Condensing(order="given")).fit(rows, list("aaabbb"))
+    assert again.converged_  # rows 2 and 3 cannot both be right
+    assert again.training_error_ == pytest.approx(1 / 6)
+
+
+def test_many_programs_are_said_before() -> None:
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(300, 6))
+    classes = (rows[:, 0] > 0.0).astype(int)
+    with pytest.raises(pgm.TooLarge, match=r"up to [\d,]+ linear programs of 299 constraints") as caught:
+        EditedNeighbours(VoronoiEditing(programs=10)).fit(rows, classes)
+    assert "programs=10 are allowed" in str(caught.value)
+
+
+# --- stops, errors ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        EditedNeighbours("condensing"),
+        EditedNeighbours(VoronoiEditing(programs=10**9)),
+        RCENetwork(),
+        NearestNeighbours(search="partial"),
+    ],
+    ids=lambda model: repr(model)[:40],
+)
+def test_the_time_limit_holds(model: Any) -> None:
+    rng = np.random.default_rng(2)
+    rows, classes = rng.normal(size=(6000, 12)), rng.integers(2, size=6000)
+    with pgm.config(time_limit=0.05), pytest.raises(pgm.OutOfTime):
+        clone(model).fit(rows, classes).predict(rows)
+
+
+ROWS, OF = [[0.0, 1.0], [1.0, 0.5], [4.0, 1.0], [5.0, 0.0]], list("aabb")
+WRONG: dict[str, tuple[Callable[[], Any], str]] = {
+    "k": (lambda: NearestNeighbours(0).fit(ROWS, OF), "k= is a whole number"),
+    "many": (lambda: NearestNeighbours(9).fit(ROWS, OF), "k=9 neighbours, and there are n_samples=4 rows"),
+    "weights": (lambda: NearestNeighbours(weights="distances").fit(ROWS, OF), "Did you mean 'distance'"),
+    "search": (lambda: NearestNeighbours(search="trees").fit(ROWS, OF), "Did you mean 'tree'"),
+    "first": (lambda: NearestNeighbours(first=1).fit(ROWS, OF), "first= and limit= go together"),
+    "first of": (lambda: NearestNeighbours(first=1, limit=1.0).fit(ROWS, OF), 'search="partial"'),
+    "first much": (
+        lambda: NearestNeighbours(search="partial", first=3, limit=1.0).fit(ROWS, OF),
+        "there are 2 columns",
+    ),
+    "counted": (
+        lambda: NearestNeighbours(search="tree").fit(ROWS, OF).looked_at(ROWS),
+        "does not count",
+    ),
+    "volume": (lambda: NearestNeighbours(1).fit(ROWS, OF).class_densities(ROWS), "Row 0 .* no volume"),
+    "prototypes": (lambda: PrototypeClassifier(3).fit(ROWS, OF), "the class 'a' has 2 rows"),
+    "distance": (lambda: PrototypeClassifier(distance="mahalanobi").fit(ROWS, OF), "Did you mean 'mahalan"),
+    "singular": (
+        lambda: PrototypeClassifier(distance="mahalanobis").fit(ROWS, OF),
+        "class 'a', which is sing",
+    ),
+    "neighbourhood": (lambda: AdaptiveNeighbours(3, neighbourhood=2).fit(ROWS, OF), "make that larger"),
+    "method": (lambda: EditedNeighbours("condense").fit(ROWS, OF), "Did you mean 'condensing'"),
+    "method kind": (lambda: EditedNeighbours(3).fit(ROWS, OF), "method= is .* or one with options"),
+    "order": (lambda: EditedNeighbours(Condensing(order="up")).fit(ROWS, OF), "order= is"),
+    "starts": (lambda: EditedNeighbours(Condensing(order="given", starts=2)).fit(ROWS, OF), "same rows"),
+    "voronoi": (lambda: EditedNeighbours("voronoi", k=3).fit(ROWS, OF), "k=1"),
+    "boundary": (
+        lambda: EditedNeighbours(pgm.adapters.SideEditing(boundary=3)).fit(ROWS, OF),
+        "boundary= is a classifier",
+    ),
+    "kept": (lambda: augmented_error(ROWS, OF, [0, 7]), "places from 0 to 3"),
+    "kept none": (lambda: augmented_error(ROWS, OF, []), "has places of rows"),
+    "penalty": (lambda: augmented_error(ROWS, OF, [0], penalty=-1.0), "penalty="),
+    "sigma": (lambda: ProbabilisticNeuralNetwork(0.0).fit(ROWS, OF), "sigma= is a finite number above 0"),
+    "classes": (lambda: ProbabilisticNeuralNetwork().partial_fit(ROWS, OF), "names all classes"),
+    "strange": (
+        lambda: ProbabilisticNeuralNetwork().fit(ROWS, OF).partial_fit(ROWS, list("aabc")),
+        "the class 'c'",
+    ),
+    "largest": (lambda: RCENetwork(largest=-1.0).fit(ROWS, OF), "largest="),
+    "form": (lambda: LargeMarginMetric(form="diag").fit(ROWS, OF), "form= is"),
+    "dim": (lambda: LargeMarginMetric(dim=3).fit(ROWS, OF), "at most the number of columns, 2"),
+    "sparsity": (lambda: LargeMarginMetric(sparsity=1.0).fit(ROWS, OF), 'form="diagonal"'),
+    "weight": (lambda: LargeMarginMetric(margin_weight=1.0).fit(ROWS, OF), "margin_weight="),
+    "similarity": (lambda: SimilarityMap("rfb").fit(ROWS), "Did you mean 'rbf'"),
+    "contamination": (lambda: DensityOutliers(contamination=0.7).fit(ROWS), "0.5 at most"),
+    "density": (lambda: DensityOutliers(LogisticRegression()).fit(ROWS), "score_samples"),
+    "equal": (lambda: DensityOutliers().fit([[1.0]] * 5), "rows are equal"),
+    "ratio": (lambda: LocalOutlierRatio(4).fit(ROWS), "k=5|n_samples=4"),
+    "one": (lambda: SingleLinkageOutliers().fit([[1.0]]), "1 sample"),
+    "cases": (
+        lambda: similar_cases(LogisticRegression().fit(ROWS, OF), [ROWS[0]], ROWS, OF),
+        "LogisticRegression has no neighbours",
+    ),
+    "cases many": (
+        lambda: similar_cases(NearestNeighbours(1).fit(ROWS, OF), ROWS, ROWS, OF),
+        "There are 4 rows",
+    ),
+    "cases other": (
+        lambda: similar_cases(NearestNeighbours(1).fit(ROWS, OF), [ROWS[0]], ROWS[:3], OF[:3]),
+        "fitted to 4 cases",
+    ),
+    "picture": (lambda: RCENetwork().fit([[1.0], [2.0]], ["a", "b"]).plot(), "two columns"),
+    "picture of others": (
+        lambda: EditedNeighbours("voronoi").fit(ROWS, OF).plot(ROWS[:2], OF[:2]),
+        "not the 4 rows",
+    ),
+    "columns": (lambda: LocalOutlierRatio(2).fit(ROWS).plot(ROWS, columns="x7"), "columns among"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_said(name: str) -> None:
+    call, said = WRONG[name]
+    with pytest.raises(pgm.PGMError, match=said):
+        call()
+
+
+def test_tables_are_planned() -> None:
+    rows = np.zeros((2000, 1)) + np.arange(2000)[:, None]
+    with pgm.config(memory_limit="10 MB"):
+        with pytest.raises(pgm.TooLarge, match="2,000 times 2,000 similarities has 32,000,000 bytes"):
+            SimilarityMap().fit_transform(rows)
+        with pytest.raises(pgm.TooLarge, match="distances"):
+            SingleLinkageOutliers().fit(rows)
+
+
+def test_a_fit_that_fails_changes_nothing() -> None:
+    model = EditedNeighbours("voronoi").fit(ROWS, OF)
+    before = model.indices_.tolist()
+    with pytest.raises(pgm.InvalidArgument):
+        model.set_params(k=3).fit(ROWS, OF)
+    assert model.indices_.tolist() == before
+
+
+def test_classes_that_editing_removes_are_said() -> None:
+    rows = [[0.0], [1.0], [1.1], [2.0], [3.0]]
+    with pytest.warns(UserWarning, match="No row of the class 'b' is left"):
+        found = EditedNeighbours("side").fit(rows, list("aabaa"))
+    assert found.predict([[1.1]]).tolist() == ["a"]
+
+
+def test_rows_in_one_place_are_no_outliers() -> None:
+    model = LocalOutlierRatio(2).fit([[0.0], [0.0], [0.0], [5.0]])
+    assert model.ratios_.tolist() == [1.0, 1.0, 1.0, np.inf]
+
+
+# --- pictures -----------------------------------------------------------------------------------------------
+
+
+def test_pictures_show_what_was_found() -> None:
+    rng = np.random.default_rng(4)
+    rows = pd.DataFrame(rng.normal(size=(40, 2)), columns=["length", "$width"])
+    classes = np.where(rows["length"] > 0.0, "a", "b")
+    edited = EditedNeighbours("voronoi").fit(rows, classes)
+    ax = edited.plot(rows, classes)
+    assert ax.get_title() == f"{len(edited.indices_)} of 40 rows kept"
+    stars = [line for line in ax.lines if line.get_marker() == "*"]
+    assert len(stars[0].get_xdata()) == 40 - len(edited.indices_)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b", "not kept"]
+    assert len(ax.collections[0].get_paths()) == 40
+    ax = RCENetwork().fit(rows, classes).plot(title="discs")
+    assert ax.get_title() == "discs"
+    assert sum(len(c.get_paths()) for c in ax.collections) == 40
+    model = LocalOutlierRatio(3).fit(rows)
+    ax = model.plot([[9.0, 9.0], [0.0, 0.0]])
+    circles = ax.collections[0].get_paths()
+    assert len(circles) == 40
+    radii = [path.get_extents().width / 2 for path in circles]
+    assert radii == pytest.approx(model.reach_.tolist())
+    assert ax.get_title() == "1 of 2 rows are outliers"
+    assert DensityOutliers().fit(rows).plot(rows, columns="length").get_xlabel() == "length"
+    tree = SingleLinkageOutliers().fit(rows)
+    assert tree.plot().lines[-1].get_ydata()[0] == tree.distance_
+    assert SingleLinkageOutliers().fit(rng.normal(size=(90, 2))).plot().get_xlabel().startswith("the last")
+    cases = similar_cases(NearestNeighbours(3).fit(rows, classes), rows[:1], rows, classes)
+    assert [bar.get_width() for bar in cases.plot().patches] == pytest.approx(cases.distances)
