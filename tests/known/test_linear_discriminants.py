@@ -56,6 +56,29 @@ def test_A108_the_largest_discriminant():
         assert p.values == near(np.exp(g) / np.exp(g).sum(), 9)
 
 
+def in_a_network(estimator: object, columns: list[str]) -> pgm.BayesianNetwork:
+    """The estimator as the distribution of C, whose parents are numbers."""
+    net = pgm.BayesianNetwork()
+    for name in columns:
+        net.add(name, pgm.Gaussian(0.0, 3.0))
+    net.add("C", pgm.EstimatorCPD(estimator, parents=columns))
+    return net
+
+
+def test_A108_as_the_distribution_of_a_node():
+    """Any linear classifier: what it says, and the same log odds as its weights give."""
+    rng = np.random.default_rng(2)
+    rows = rng.normal(size=(60, 2))
+    y = np.where(rows[:, 0] - rows[:, 1] + rng.normal(size=60) > 0.0, "C1", "C2")
+    found = LogisticRegression().fit(rows, y)
+    net = in_a_network(found, ["x1", "x2"])
+    g = Hyperplane.of(found)["C2"]
+    for x1, x2 in ((0.0, 0.0), (1.5, -0.5), (-2.0, 3.0)):
+        p = net.query("C", {"x1": x1, "x2": x2})
+        assert p.values == pytest.approx(found.predict_proba([[x1, x2]])[0], abs=1e-12)
+        assert math.log(p["C2"] / p["C1"]) == pytest.approx(g.value([[x1, x2]])[0], rel=1e-9)
+
+
 def test_A109_what_counts_and_for_which_class():
     """The table has the largest weight first, and whom it speaks for."""
     rows = pd.DataFrame({"income": [4.0, 5.0, 1.0, 2.0], "debts": [0.5, 1.0, 3.0, 2.0]})
@@ -79,6 +102,11 @@ def test_A111_products_and_squares():
     inside = np.where((rows**2).sum(axis=1) < 2.0, "in", "out")
     assert LinearProgram().fit(rows, inside).score(rows, inside) < 0.8
     assert make_pipeline(terms, LinearProgram()).fit(rows, inside).score(rows, inside) == 1.0
+    soft = make_pipeline(PolynomialFeatures(2), LogisticRegression(C=100.0)).fit(rows, inside)
+    net = in_a_network(soft, ["x1", "x2"])
+    for x in rows[:3]:
+        p = net.query("C", {"x1": x[0], "x2": x[1]}).values
+        assert p == pytest.approx(soft.predict_proba([x])[0], abs=1e-12)
 
 
 def test_A112_basis_functions():
@@ -112,6 +140,11 @@ def test_A112_basis_functions():
     near_m = ((rows - m) ** 2).sum(axis=1) < 2.0
     told = make_pipeline(FunctionTransformer(basis), LinearProgram()).fit(rows, near_m)
     assert told.score(rows, near_m) == 1.0  # one of the functions alone does it
+    soft = make_pipeline(FunctionTransformer(basis), LogisticRegression(C=100.0)).fit(rows, near_m)
+    net = in_a_network(soft, ["x1", "x2"])
+    p = net.query("C", {"x1": 1.0, "x2": -1.0}).values
+    assert p == pytest.approx(soft.predict_proba(m[None])[0], abs=1e-12)
+    assert p[1] > 0.9
 
 
 def test_A142_a_square_as_one_more_column():

@@ -11,6 +11,7 @@ from pgm.adapters.rows import positive, whole
 from pgm.calls import guarded
 from pgm.errors import InvalidArgument, shown
 from pgm.printing import Tabular
+from pgm.runtime.clock import start_clock
 
 from .linear_classifier import SCHEDULES, chosen, passes, real
 from .perceptrons import rate_at
@@ -141,30 +142,31 @@ def descend(
     if len(names) != a.size:
         raise InvalidArgument(f"columns= has a name for each of {a.size} weights, not {len(names)}.")
     recorder, steps, converged = Recorder(a), whole("max_iter", max_iter), False
-    for i in passes(steps, "a descent", 1):
-        g = _finite(gradient(a), (a.size,), "gradient=")
-        if newton or optimal:
-            assert hessian is not None
-            curvature = _finite(hessian(a), (a.size, a.size), "hessian=")
-        if newton:
-            step = _newton(curvature, g)
-        elif optimal:
-            bend = float(g @ curvature @ g)
-            if bend <= 0.0 and g.any():
-                raise InvalidArgument(
-                    "The criterion does not bend upwards along its gradient: there is no optimal rate. Give "
-                    "rate= a number."
-                )
-            step = g * (float(g @ g) / bend) if bend > 0.0 else 0.0 * g
-        else:
-            step = g * rate_at(eta, schedule, i + 1)
-        if float(np.linalg.norm(step)) < max(float(tol), np.finfo(float).tiny):
-            steps, converged = i, True
-            break
-        a = a - step
-        if not np.isfinite(a).all():
-            raise InvalidArgument("Steps grow beyond all bounds: take a smaller rate=.")
-        recorder.add(a)
+    with np.errstate(over="ignore", invalid="ignore"):  # told in words
+        for i in passes(steps, "a descent", start_clock()):
+            g = _finite(gradient(a), (a.size,), "gradient=")
+            if newton or optimal:
+                assert hessian is not None
+                curvature = _finite(hessian(a), (a.size, a.size), "hessian=")
+            if newton:
+                step = _newton(curvature, g)
+            elif optimal:
+                bend = float(g @ curvature @ g)
+                if bend <= 0.0 and g.any():
+                    raise InvalidArgument(
+                        "The criterion does not bend upwards along its gradient, so that no rate is optimal. "
+                        "Give rate= a number."
+                    )
+                step = g * (float(g @ g) / bend) if bend > 0.0 else 0.0 * g
+            else:
+                step = g * rate_at(eta, schedule, i + 1)
+            if not step.any() or float(np.linalg.norm(step)) < tol:
+                steps, converged = i, True
+                break
+            a = a - step
+            if not np.isfinite(a).all():
+                raise InvalidArgument("Steps grow beyond all bounds: take a smaller rate=.")
+            recorder.add(a)
     return Descent(a, recorder.trace(names, None, a), steps, converged)
 
 

@@ -131,7 +131,7 @@ class LeastSquares(LinearClassifier):
         gram, moment = rows.T @ rows, rows.T @ aims
         rate = 1.0 / float(np.linalg.eigvalsh(gram)[-1]) if self.rate == "auto" else float(self.rate)
         a = np.zeros(len(moment))
-        for i in passes(int(self.max_iter), "least squares", len(rows)):
+        for i in passes(int(self.max_iter), "least squares", task.clock):
             step = rate_at(rate, self.schedule, i + 1) * (moment - gram @ a)
             length = float(np.linalg.norm(step))
             if not np.isfinite(length):
@@ -149,7 +149,7 @@ class LeastSquares(LinearClassifier):
         a, flat, order = np.zeros(dim), task.rows.reshape(-1), np.arange(n)
         auto = self.rate == "auto"
         rate = 0.1 / float((task.rows**2).sum(axis=1).max()) if auto else float(self.rate)
-        for i in passes(int(self.max_iter), "least squares", n):
+        for i in passes(int(self.max_iter), "least squares", task.clock):
             if self.shuffle:
                 order = task.random.permutation(n)
             largest = np.zeros(1)
@@ -230,7 +230,7 @@ class HoKashyap(LinearClassifier):
         recorder = Recorder(a)
         separable: bool | None = None
         steps = int(self.max_iter)
-        for i in passes(steps, "Ho and Kashyap", len(rows)):
+        for i in passes(steps, "Ho and Kashyap", task.clock):
             values = rows @ a
             e = values - b
             if (values > 0.0).all() and np.abs(e).max() <= tol:

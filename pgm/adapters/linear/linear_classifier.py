@@ -11,7 +11,7 @@ from pgm.adapters.rows import RowsClassifier
 from pgm.errors import InvalidArgument, listed, shown, warn
 from pgm.printing import label
 from pgm.randomness import generator
-from pgm.runtime.clock import start_clock
+from pgm.runtime.clock import Clock, start_clock
 from pgm.runtime.progress import report as report_progress
 
 from .geometry import Hyperplane, effect
@@ -33,6 +33,7 @@ class Task(NamedTuple):
     signs: np.ndarray  # 1 for rows of the class, -1 for the others
     random: np.random.Generator
     name: Any  # the class
+    clock: Clock
 
 
 class Solved(NamedTuple):
@@ -120,11 +121,12 @@ class LinearClassifier(ByScores):
         rows, codes, weights, about = self._begin_classes(X, y, sample_weight)
         classes = about["classes_"].tolist()
         names = about.get("feature_names_in_", [f"x{i}" for i in range(rows.shape[1])])
-        random, solved = generator(self.seed), []
+        random, clock, solved = generator(self.seed), start_clock(), []
         for name, own in machines(classes, codes):
             signs = np.where(own, 1.0, -1.0)
-            task = Task(normalised_rows(rows, signs), weights, signs, random, name)
-            found = self._solve(task, ["1", *map(str, names)])
+            task = Task(normalised_rows(rows, signs), weights, signs, random, name, clock)
+            with np.errstate(over="ignore", invalid="ignore"):  # looked at below, and in each loop
+                found = self._solve(task, ["1", *map(str, names)])
             if not np.isfinite(found.a).all():
                 raise self._beyond(name)
             solved.append((name, found))
@@ -257,9 +259,8 @@ def normalised_rows(rows: np.ndarray, signs: np.ndarray) -> np.ndarray:
 # --- the way of all that goes step by step ---
 
 
-def passes(count: int, what: str, size: int) -> Iterator[int]:
-    """Numbers of passes over `size` rows; stops at the time limit with an error."""
-    clock = start_clock()
+def passes(count: int, what: str, clock: Clock) -> Iterator[int]:
+    """Numbers of passes; stops at the time limit with an error."""
     for i in range(count):
         clock.check(what)
         report_progress(i, count, what)

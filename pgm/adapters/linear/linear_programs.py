@@ -8,7 +8,7 @@ import numpy as np
 
 from pgm.adapters.rows import positive
 from pgm.errors import OutOfTime
-from pgm.runtime.clock import start_clock
+from pgm.runtime.clock import Clock, start_clock
 
 from .linear_classifier import LinearClassifier, Solved, Task, chosen
 from .perceptrons import errors
@@ -64,7 +64,7 @@ class LinearProgram(LinearClassifier):
         chosen("form", self.form, _FORMS)
 
     def _solve(self, task: Task, columns: list[str]) -> Solved:
-        found = solve_program(task.rows, float(self.margin), str(self.objective), str(self.form))
+        found = solve_program(task.rows, float(self.margin), str(self.objective), str(self.form), task.clock)
         facts = {
             "optimum_": found.optimum,
             "separable_": separates(task.rows, found.a),
@@ -82,7 +82,9 @@ def separates(rows: np.ndarray, a: np.ndarray) -> bool:
     return errors(rows, a) == 0
 
 
-def solve_program(rows: np.ndarray, margin: float | np.ndarray, objective: str, form: str) -> Program:
+def solve_program(
+    rows: np.ndarray, margin: float | np.ndarray, objective: str, form: str, clock: Clock | None = None
+) -> Program:
     """Minimise what normalised rows lack to their margins.
 
     Primal, of "sum": min sum t_i, t_i >= b_i - a y_i, t_i >= 0; of "largest" one t for all. Dual: max b z
@@ -96,7 +98,7 @@ def solve_program(rows: np.ndarray, margin: float | np.ndarray, objective: str, 
 
     n, dim = rows.shape
     b = np.broadcast_to(np.asarray(margin, dtype=np.float64), (n,))
-    clock = start_clock()
+    clock = start_clock() if clock is None else clock
     options: Any = {} if not np.isfinite(clock.remaining()) else {"time_limit": max(clock.remaining(), 1e-3)}
     one = objective == "largest"
     solve: Any = optimize.linprog  # whose types say less than it takes

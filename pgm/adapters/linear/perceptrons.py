@@ -17,6 +17,7 @@ _UPDATES = ("row", "batch", "farthest")
 _RULES = ("increment", "relaxation")
 _KEPT = ("last", "best")
 _STARTS = ("zero", "sum")
+_LOOKS = 200_000_000  # numbers that the pocket reads between two looks at the clock
 
 
 class Perceptron(LinearClassifier):
@@ -113,17 +114,23 @@ class Perceptron(LinearClassifier):
         n, best = len(task.rows), self.keep == "best"
         recorder.counts[3] = errors(task.rows, a)
         flat, order, pocket = task.rows.reshape(-1), np.arange(n), a.copy()
+        # between two looks at the clock the pocket compares so many weights only
+        size = max(1, min(n, _LOOKS * int(self.every) // task.rows.size)) if best else n
         turned = np.ascontiguousarray(task.rows.T).reshape(-1) if best else np.zeros(0)
-        for i in passes(int(self.max_iter), "a perceptron", n):
+        for i in passes(int(self.max_iter), "a perceptron", task.clock):
             if self.shuffle:
                 order = task.random.permutation(n)
-            done = LINEAR.follow_errors(
-                flat, turned, order, int(self.rule == "relaxation"), float(self.margin),
-                float(self.increment), SCHEDULES[self.schedule], int(self.every) if best else 0, a, pocket,
-                recorder.counts, recorder.steps, recorder.path,
-            )  # fmt: skip
-            if done < 0:
-                raise self._beyond(task.name)
+            done = 0
+            for some in np.split(order, range(size, n, size)):
+                task.clock.check("a perceptron")
+                made = LINEAR.follow_errors(
+                    flat, turned, some, int(self.rule == "relaxation"), float(self.margin),
+                    float(self.increment), SCHEDULES[self.schedule], int(self.every) if best else 0, a,
+                    pocket, recorder.counts, recorder.steps, recorder.path,
+                )  # fmt: skip
+                if made < 0:
+                    raise self._beyond(task.name)
+                done += made
             if done == 0:
                 return a, i + 1, True
         if best and errors(task.rows, a) >= int(recorder.counts[3]):
@@ -135,7 +142,7 @@ class Perceptron(LinearClassifier):
         rows, margin, least = task.rows, float(self.margin), len(task.rows) + 1
         squares = (rows * rows).sum(axis=1) if self.rule == "relaxation" else None
         pocket = a.copy()
-        for i in passes(int(self.max_iter), "a perceptron", len(rows)):
+        for i in passes(int(self.max_iter), "a perceptron", task.clock):
             values = rows @ a
             if not np.isfinite(values).all():
                 raise self._beyond(task.name)
@@ -232,7 +239,7 @@ class Winnow(LinearClassifier):
         a, up, down = np.zeros(dim), np.ones(dim), np.ones(dim)
         recorder, flat, order = Recorder(a), task.rows.reshape(-1), np.arange(n)
         steps, converged = int(self.max_iter), False
-        for i in passes(int(self.max_iter), "Winnow", n):
+        for i in passes(int(self.max_iter), "Winnow", task.clock):
             if self.shuffle:
                 order = task.random.permutation(n)
             done = LINEAR.multiply_errors(

@@ -12,6 +12,7 @@ from pgm.calls import guarded
 from pgm.errors import InvalidArgument, shown
 from pgm.models.classifiers.conventions import at_least_two, classes_of, labels_of
 from pgm.printing import Tabular, label
+from pgm.runtime.clock import Clock, start_clock
 
 from .linear_classifier import machines, normalised_rows
 from .linear_programs import separates, solve_program
@@ -35,7 +36,14 @@ class SolutionRegion(Tabular):
     [True, False]
     """
 
-    def __init__(self, rows: np.ndarray, margin: float, columns: Sequence[str], name: Any = None) -> None:
+    def __init__(
+        self,
+        rows: np.ndarray,
+        margin: float,
+        columns: Sequence[str],
+        name: Any = None,
+        clock: Clock | None = None,
+    ) -> None:
         """Decide it by a linear program.
 
         Args:
@@ -43,9 +51,10 @@ class SolutionRegion(Tabular):
             margin: beyond which each row shall be.
             columns: the names of the weights, "1" first.
             name: the class on the positive side.
+            clock: of the question that this is part of.
         """
         self.rows, self.margin, self.columns, self.name = rows, margin, list(columns), name
-        found = solve_program(rows, margin, "largest", "dual")
+        found = solve_program(rows, margin, "largest", "dual", clock)
         self.separable = separates(rows, found.a)
         self._inside = found.a
         self._duals = found.duals
@@ -221,7 +230,7 @@ def separability(X: Any, y: Any, *, margin: float = 1.0, pairs: bool = False) ->
     >>> separability([[0.0], [1.0], [2.0], [3.0]], ["a", "b", "b", "c"]).to_dict()["regions"]
     {'a': True, 'b': False, 'c': True}
     """
-    margin = positive("margin", margin)
+    margin, clock = positive("margin", margin), start_clock()
     rows, about = Rows()._begin(X)
     classes, codes = classes_of(labels_of(y, len(rows)))
     at_least_two(classes)
@@ -233,10 +242,10 @@ def separability(X: Any, y: Any, *, margin: float = 1.0, pairs: bool = False) ->
             for j in range(i + 1, len(known)):
                 some = (codes == i) | (codes == j)
                 signs = np.where(codes[some] == i, 1.0, -1.0)
-                found = SolutionRegion(normalised_rows(rows[some], signs), margin, names, known[i])
+                found = SolutionRegion(normalised_rows(rows[some], signs), margin, names, known[i], clock)
                 regions[known[i], known[j]] = found
     else:
         for name, own in machines(known, codes):
             signs = np.where(own, 1.0, -1.0)
-            regions[name] = SolutionRegion(normalised_rows(rows, signs), margin, names, name)
+            regions[name] = SolutionRegion(normalised_rows(rows, signs), margin, names, name, clock)
     return Separability(regions)

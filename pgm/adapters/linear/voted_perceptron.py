@@ -11,7 +11,7 @@ from pgm.adapters.rows import positive, whole
 from pgm.errors import InvalidArgument, shown
 from pgm.printing import label
 from pgm.randomness import generator
-from pgm.runtime.clock import start_clock
+from pgm.runtime.clock import Clock, start_clock
 
 from .linear_classifier import ByScores, flag, machines, passes
 from .loops import LINEAR
@@ -84,11 +84,11 @@ class VotedPerceptron(ByScores):
         self._check()
         rows, codes, _, about = self._begin_classes(X, y)
         gamma = self._gamma(rows)
-        random = generator(self.seed)
+        random, clock = generator(self.seed), start_clock()
         mistaken, votes, signs = {}, {}, {}
         for name, own in machines(about["classes_"].tolist(), codes):
             sign = np.where(own, 1.0, -1.0)
-            mistaken[name], votes[name] = self._follow(rows, sign, gamma, random)
+            mistaken[name], votes[name] = self._follow(rows, sign, gamma, random, clock)
             signs[name] = sign[mistaken[name]]
         known = np.unique(np.concatenate(list(mistaken.values())))
         return self._keep(
@@ -173,7 +173,7 @@ class VotedPerceptron(ByScores):
         return found
 
     def _follow(
-        self, rows: np.ndarray, signs: np.ndarray, gamma: float, random: np.random.Generator
+        self, rows: np.ndarray, signs: np.ndarray, gamma: float, random: np.random.Generator, clock: Clock
     ) -> tuple[np.ndarray, np.ndarray]:
         """The rows that were mistaken, and how many rows the weights after each survived."""
         n, count = len(rows), 0
@@ -181,8 +181,7 @@ class VotedPerceptron(ByScores):
         line = np.zeros(rows.shape[1] + 1)  # what that comes to for a linear kernel, the intercept first
         order, linear = np.arange(n), isinstance(self.kernel, str) and self.kernel == "linear"
         mistaken, votes = np.zeros(_BLOCK, np.int64), np.zeros(_BLOCK, np.int64)
-        clock = start_clock()
-        for _ in passes(int(self.max_iter), "a voted perceptron", n):
+        for _ in passes(int(self.max_iter), "a voted perceptron", clock):
             if self.shuffle:
                 order = random.permutation(n)
             for begin in range(0, n, _BLOCK):
