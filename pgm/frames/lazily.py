@@ -3,6 +3,8 @@
 What learning needs of such rows are counts. Where few configurations can occur, the engine counts them all,
 in one group-by; where the families of a network are small, it counts those, several in each group-by; else
 the rows are read in chunks, a byte or two for each cell. The outcome is a frame like any other, with weights.
+A search, which does not know beforehand which families it wants, asks for them one after the other where the
+chunks would not fit the memory.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pgm.errors import InvalidArgument, InvalidFrame, listed, nearest, shown
+from pgm.config import current
+from pgm.errors import InvalidArgument, InvalidFrame, TooLarge, listed, nearest, shown
 
 from .coded import in_chunks
 
@@ -27,6 +30,7 @@ _FIRST = 20_000  # rows that are looked at; a frame of no more is simply read
 _GROUPS = 1 << 20  # configurations that one group-by may have
 _SMALL = 1 << 14  # that it has in little more time than two
 _CHUNK = 1 << 17  # rows
+_BYTE = 255  # values of a column whose codes need a byte each
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +42,29 @@ class Groups:
 
 
 @dataclass(frozen=True, eq=False)
+class EngineRows:
+    """Rows that stay in their engine, which groups them by any columns."""
+
+    table: Any
+    named: str | None  # the column of weights
+    n_rows: int
+
+    def grouped(self, names: Sequence[str]) -> Groups:
+        """The configurations of these columns that occur, and how much the rows of each weigh.
+
+        Raises:
+            TooLarge: there are too many.
+        """
+        found = _grouped(self.table, names, self.named)
+        if found is None:
+            raise TooLarge(
+                f"{listed(names)} have more than {_GROUPS:,} configurations in {self.n_rows:,} rows: allow "
+                "fewer parents, max_parents=2, or take fewer columns, or those with fewer states."
+            )
+        return found[0]
+
+
+@dataclass(frozen=True, eq=False)
 class Held:
     """A frame in memory that says the same as the one that was given."""
 
@@ -45,6 +72,7 @@ class Held:
     weights: Any
     n_rows: int | None = None  # of the frame that was given; None: of this one
     families: tuple[Groups, ...] = ()  # counted apart; the frame then only shows which values there are
+    engine: EngineRows | None = None  # which is asked; the frame then only shows which values there are
 
 
 def hold(
@@ -53,6 +81,7 @@ def hold(
     weights: Any = None,
     families: Sequence[Sequence[str]] = (),
     check: Callable[[], None] = lambda: None,
+    asking: bool = False,
 ) -> Held:
     """The frame itself if it is in memory; else what is needed of it.
 
@@ -62,6 +91,7 @@ def hold(
         weights: numbers, or the name of a column.
         families: sets of columns; if given, nothing else will be counted.
         check: called now and then; raises when the time limit has passed.
+        asking: whether the engine may be asked for counts later, where the rows would not fit the memory.
 
     >>> hold({"a": [1]}, ["a"]).frame
     {'a': [1]}
@@ -82,7 +112,7 @@ def hold(
         return Held(frame, weights)  # its reader says what is wrong
     if not isinstance(table, nw.LazyFrame):
         return Held(frame, weights)
-    return _of_engine(table, wanted, weights, named, families, check)
+    return _of_engine(table, wanted, weights, named, families, check, asking)
 
 
 def _besides(wanted: list[str] | None, named: str | None) -> list[str] | None:
@@ -96,6 +126,7 @@ def _of_engine(
     named: str | None,
     families: Sequence[Sequence[str]],
     check: Callable[[], None],
+    asking: bool,
 ) -> Held:
     there = table.collect_schema().names()
     if named is not None and named not in there:
@@ -126,6 +157,8 @@ def _of_engine(
             groups = _grouped(table, names, named)
             if groups is not None:
                 return Held(groups[0].frame, groups[0].weights, groups[1])
+        if asking and (asked := _asked(table, names, named, sizes, check)) is not None:
+            return asked
     return Held(in_chunks(_chunks(table), every, check), weights)
 
 
@@ -194,6 +227,27 @@ def _by_family(
     longest = max(map(len, seen.values()))
     shown_ = {name: values + values[:1] * (longest - len(values)) for name, values in seen.items()}
     return Held(shown_, None, n_rows, tuple(found))
+
+
+def _asked(
+    table: nw.LazyFrame[Any],
+    names: Sequence[str],
+    named: str | None,
+    sizes: Mapping[str, int],
+    check: Callable[[], None],
+) -> Held | None:
+    """The values of each column, and the engine to be asked; None: the codes of the rows fit the memory."""
+    n_rows = int(table.select(nw.len().alias("rows")).collect()["rows"].item())
+    if 2 * n_rows * sum(1 if sizes[name] < _BYTE else 2 for name in names) <= current().memory_limit:
+        return None
+    engine = EngineRows(table, named, n_rows)
+    seen: dict[str, list[Any]] = {}
+    for name in names:
+        check()
+        seen[name] = nw.from_native(engine.grouped([name]).frame[name], series_only=True).to_list()
+    longest = max(map(len, seen.values()))
+    padded = {name: values + values[-1:] * (longest - len(values)) for name, values in seen.items()}
+    return Held(padded, None, n_rows, engine=engine)
 
 
 def batches(families: Sequence[Sequence[str]], sizes: Mapping[str, int], most: int) -> list[list[str]]:

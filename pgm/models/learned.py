@@ -190,6 +190,8 @@ def learn_structure(
 
     Args:
         frame: anything of pandas, polars, pyarrow, duckdb, dask, a dict of columns, or an iterator of frames.
+            Lazy frames count in their engine where few configurations occur, or where rows of states do not
+            fit the memory limit: the search then asks for the counts of families.
         score: "bic" if left out; "aic", "bdeu", "bds", "k2", "log-likelihood", "fnml", "qnml", "bge", or an
             object with options such as pgm.scores.BDeu(5).
         search: how: "tabu", "hill-climb", "ges", "boss", "exact", "chow-liu", "tan", "k2", "pc", "mmhc",
@@ -238,7 +240,7 @@ def learn_structure(
     if isinstance(bootstrap, bool) or not isinstance(bootstrap, int | np.integer) or bootstrap < 0:
         raise InvalidArgument(f"bootstrap= is a whole number of samples, not {shown(bootstrap)}.")
     read = read_columns(
-        frame, weights, columns=columns, states=states, continuous=continuous, check=clock.check
+        frame, weights, columns=columns, states=states, continuous=continuous, check=clock.check, asking=True
     )
     hidden = {} if latent is None else hidden_variables(latent, read.variables)
 
@@ -258,11 +260,14 @@ def learn_structure(
         if bootstrap:
             raise InvalidArgument("bootstrap= has no effect on a search with latent=: leave one of them out.")
         problem = read.problem(by, without(known, list(hidden)), clock, rng)
+        problem.need_rows("latent=")
         found, network = search_with_hidden(problem, hidden, known, how)
         if network is not None:
             return _with_hidden(problem, how, found, network, known, name)
     else:
         problem = read.problem(by, known, clock, rng)
+        if bootstrap:
+            problem.need_rows("bootstrap=")
         found = how.find(problem)
     samples = shares(problem, how, int(bootstrap), found)
     return _result(problem, how, found, samples, list(read.variables), name)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from pgm.cpds import CPD
+from pgm.learning.counts.asked import AskedCounts
+from pgm.learning.counts.grouped import GroupedCounts
 from pgm.learning.parameters import rules
 from pgm.learning.searching.problem import Problem
 from pgm.runtime.clock import Clock
@@ -26,14 +29,28 @@ def fitted(
     net._domains.update(dict.fromkeys(order))
     domains = {node: variables[place[node]].domain for node in order}
     kinds = kinds_of(net, domains)
+    n = len(columns[0]) if problem.asked is not None else problem.n_rows
     rows = Rows(
-        problem.n_rows,
+        n,
         {node: columns[place[node]] for node in order if not variables[place[node]].continuous},
         {node: columns[place[node]] for node in order if variables[place[node]].continuous},
-        np.ones(problem.n_rows) if problem.weights is None else problem.weights,
+        np.ones(n) if problem.weights is None else problem.weights,
         problem.weights is None,
         problem.given,
+        None if problem.asked is None else _grouped(problem.asked, kinds, place, list(order)),
     )
     task = Task(net, kinds, rows, rules(None, "mean", {}, kinds), [], {}, clock)
     net._take_fit(task.climbed(Options(seed=0)) if rows.gaps() else task.counted())
     return net
+
+
+def _grouped(
+    asked: AskedCounts, kinds: Mapping[str, CPD], place: Mapping[str, int], order: list[str]
+) -> GroupedCounts:
+    """The counts of all families, asked of the engine that holds the rows."""
+    groups = []
+    for name, cpd in kinds.items():
+        family = [*cpd.parents, name]
+        codes, weights = asked.of([place[v] for v in family]).occurring(range(len(family)))
+        groups.append(([order.index(v) for v in family], codes.astype(np.int64), weights))
+    return GroupedCounts([kinds[v].child.card for v in order], groups)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pgm.calls import guarded
-from pgm.errors import InvalidArgument, InvalidFrame, shown
-from pgm.frames import hold, names_of, observations, weights_of
+from pgm.errors import InvalidArgument, InvalidFrame, listed, shown
+from pgm.frames import columns, hold, names_of, observations, weights_of
+from pgm.frames.lazily import EngineRows
+from pgm.frames.undeclared import Observations
+from pgm.learning.counts.asked import AskedCounts
 from pgm.learning.scores import Score, find_score
 from pgm.learning.searching.constraints import Constraints, constraints
 from pgm.learning.searching.problem import Problem
@@ -32,6 +35,7 @@ class ColumnsOfNodes:
     data: Mapping[str, np.ndarray]
     weights: np.ndarray | None
     given: int | None = None  # how many rows there were before equal ones were counted once
+    engine: EngineRows | None = None  # which holds the rows; `data` then has the values only
 
     def impossible(self, hidden: Iterable[str] = ()) -> list[Arc]:
         """Arcs that the kinds of the columns forbid: no distribution of states given a number is fitted."""
@@ -51,7 +55,24 @@ class ColumnsOfNodes:
             clock,
             rng,
             self.given,
+            self._asked(names),
         )
+
+    def _asked(self, names: Sequence[str]) -> AskedCounts | None:
+        """Counts of any few columns, by their places in these names, from the engine."""
+        engine = self.engine
+        if engine is None:
+            return None
+        cards = [self.variables[name].card for name in names]
+
+        def group(places: Sequence[int]) -> tuple[list[np.ndarray], np.ndarray]:
+            wanted = [names[i] for i in places]
+            found = engine.grouped(wanted)
+            read = columns(found.frame, {name: self.variables[name] for name in wanted}, numbered=False)
+            return [read.codes[name] for name in wanted], found.weights
+
+        total = float(group([0])[1].sum())
+        return AskedCounts(cards, group, total, engine.n_rows)
 
 
 def read_columns(
@@ -63,12 +84,16 @@ def read_columns(
     continuous: str | Iterable[str] = (),
     declared: Mapping[str, Variable] | None = None,
     check: Callable[[], None] = lambda: None,
+    asking: bool = False,
 ) -> ColumnsOfNodes:
-    """Read the columns of a frame, and the weights of its rows: a list, or the name of a column."""
+    """Read the columns of a frame, and the weights of its rows: a list, or the name of a column.
+
+    With `asking` rows that do not fit the memory may stay in their engine.
+    """
     if columns is not None and not isinstance(columns, Iterable):
         raise InvalidArgument(f"columns= lists names of columns, not {shown(columns)}.")
     wanted = None if columns is None else [columns] if isinstance(columns, str) else list(columns)
-    held = hold(frame, wanted, weights, check=check)
+    held = hold(frame, wanted, weights, check=check, asking=asking)
     frame, weights = held.frame, held.weights
     if isinstance(weights, str) and wanted is None:
         wanted = [name for name in names_of(frame) if isinstance(name, str) and name != weights]
@@ -85,8 +110,26 @@ def read_columns(
         raise InvalidFrame("The frame has no columns.")
     if not read.n_rows:
         raise InvalidFrame("The frame has no rows: there is nothing to learn from.")
+    if held.engine is not None:
+        return _in_engine(read, held.engine)
     shares = _weights(weights, read.n_rows, frame)
     return ColumnsOfNodes(read.variables, {**read.codes, **read.values}, shares, held.n_rows)
+
+
+def _in_engine(read: Observations, engine: EngineRows) -> ColumnsOfNodes:
+    """The values of columns whose rows stay in their engine."""
+    if real := [name for name, v in read.variables.items() if v.continuous]:
+        raise InvalidFrame(
+            f"{listed(real)}: these {engine.n_rows:,} rows do not fit the memory limit, and of numbers the "
+            "engine makes no counts. Cut them into states in the query, take a sample, or allow more memory."
+        )
+    if holes := [name for name, column in read.codes.items() if (column < 0).any()]:
+        raise InvalidFrame(
+            f"Cells are missing in the columns {listed(holes)}, and these {engine.n_rows:,} rows do not fit "
+            "the memory limit, so that only counts of complete rows can be asked for: leave those rows out "
+            "in the query."
+        )
+    return ColumnsOfNodes(read.variables, read.codes, None, engine.n_rows, engine)
 
 
 def _weights(weights: Any, n_rows: int, frame: Any) -> np.ndarray | None:
@@ -207,7 +250,7 @@ def _on(
 ) -> tuple[Problem, list[tuple[int, ...]]]:
     if not isinstance(net, BayesianNetwork):
         raise InvalidArgument(f"A structure is that of a BayesianNetwork, not of {shown(net)}.")
-    read = read_columns(frame, weights, columns=net.nodes, declared=net.variables)
+    read = read_columns(frame, weights, columns=net.nodes, declared=net.variables, asking=True)
     names = sorted(read.variables)
     place = {name: i for i, name in enumerate(names)}
     problem = read.problem(find_score(score), constraints(names), start_clock(), np.random.default_rng(0))

@@ -166,3 +166,85 @@ def test_a_frame_in_memory_is_left_alone() -> None:
     table = pa.table({"a": [1, 2]})
     for frame in (ROWS, table, {"a": [1]}, [{"a": 1}], 3):
         assert hold(frame, ["a"]) == Held(frame, None) or hold(frame, ["a"]).frame is frame
+
+
+# --- searches over rows that do not fit the memory ----------------------------------------------------------
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No rows fit the memory, and few configurations are counted at once."""
+    monkeypatch.setattr(lazily, "_GROUPS", 1 << 12)
+    monkeypatch.setattr("pgm.frames.lazily.current", lambda: type("Tiny", (), {"memory_limit": 0}))
+    monkeypatch.setattr("pgm.learning.counts.asked._TOGETHER", 100)
+
+
+SEARCHED = CHILD.sample(900, seed=3).to_pandas().iloc[:, :9].assign(n=np.arange(900) % 3)
+STATES = {name: list(CHILD.variables[name].states) for name in SEARCHED.columns if name != "n"}
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("make", LAZY.values(), ids=LAZY)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"search": "tabu"},
+        {"search": "hill-climb", "weights": "n"},
+        {"search": "ges"},
+        {"search": "exact", "max_parents": 2, "score": "bdeu"},
+        {"search": "chow-liu"},
+        {"search": pgm.searches.PC(max_given=2)},
+        {"search": pgm.searches.K2Search(order=sorted(STATES))},
+        {"search": "mmhc"},
+        {"search": pgm.searches.OrderMCMC(steps=200, burn_in=50), "max_parents": 2, "seed": 0},
+    ],
+    ids=lambda options: str(options["search"])[:12],
+)
+def test_searches_ask_the_engine_for_the_counts_of_families(
+    make: Callable[[pd.DataFrame], Any], options: dict[str, Any]
+) -> None:
+    rows = SEARCHED if "weights" in options else SEARCHED.drop(columns="n")
+    whole = pgm.learn_structure(rows, states=STATES, **options)
+    found = pgm.learn_structure(make(rows), states=STATES, **options)
+    assert found.network.edges == whole.network.edges
+    assert found.n_rows == 900
+    assert found.score is None or found.score == pytest.approx(whole.score, rel=1e-12)
+    for node in whole.network.nodes:
+        np.testing.assert_allclose(found.network.cpd(node).values, whole.network.cpd(node).values, rtol=1e-12)
+
+
+@pytest.mark.usefixtures("small")
+def test_few_group_bys_serve_many_families(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pgm.learning.counts.asked._TOGETHER", 1 << 14)
+    seen: list[Any] = []
+    plain = lazily._grouped
+
+    def counted(table: Any, names: Any, named: Any) -> Any:
+        seen.append(tuple(names))
+        return plain(table, names, named)
+
+    monkeypatch.setattr(lazily, "_grouped", counted)
+    rows = SEARCHED.drop(columns="n")
+    pgm.learn_structure(pl.from_pandas(rows).lazy(), states=STATES, search="hill-climb")
+    assert len(seen) < 60  # of hundreds of families
+    score = pgm.structure_score(CHILD.copy(), CHILD.sample(300, seed=0))
+    lazy = pl.from_pandas(CHILD.sample(300, seed=0).to_pandas()).lazy()
+    assert pgm.structure_score(CHILD.copy(), lazy) == pytest.approx(score, rel=1e-12)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize(
+    ("change", "options", "words"),
+    [
+        ({}, {"bootstrap": 3}, "bootstrap= needs the rows, and 900 of them do not fit"),
+        ({}, {"latent": {"h": 2}}, "latent= needs the rows"),
+        ({}, {"search": pgm.searches.PC(test="permutation")}, 'test="permutation" needs the rows'),
+        ({"BirthAsphyxia": None}, {}, "Cells are missing in the columns 'BirthAsphyxia'.*only counts"),
+    ],
+)
+def test_what_needs_the_rows_says_so(change: Any, options: dict[str, Any], words: str) -> None:
+    rows = SEARCHED.drop(columns="n").astype(object)
+    for name, value in change.items():
+        rows.loc[5, name] = value
+    with pytest.raises(pgm.PGMError, match=words):
+        pgm.learn_structure(pl.from_pandas(rows).lazy(), states=STATES, **options)

@@ -12,6 +12,7 @@ from pgm.learning.independence import ChiSquare, MutualInformation, PartialCorre
 from pgm.learning.searching.problem import Problem
 from pgm.runtime.running import run
 
+from .compiled import Rows
 from .discrete import SCORING, rows_of
 from .gaussian import scatter_of
 
@@ -49,20 +50,19 @@ class Tester:
                     f'test="{test.name}" is for states; {listed([problem.names[i] for i in numbers])} are '
                     'continuous: use test="partial-correlation" where all are, or states=pgm.Bins.'
                 )
-            self._rows = rows_of(problem.counts)
+            if isinstance(test, Permutation):
+                problem.need_rows('test="permutation"')
+            self._rows = None if problem.asked is not None else rows_of(problem.counts)
 
     def outcomes(self, v: int, given: tuple[int, ...], candidates: np.ndarray) -> Outcomes:
         """Test v against each candidate, given others."""
         self.asked += candidates.size
         if isinstance(self.test, PartialCorrelation):
             return self._correlations(v, given, candidates)
-        found, freedom, used = (np.empty(candidates.size) for _ in range(3))
-        run(
-            "depend", self._rows, v, np.array(given, np.int64), candidates.astype(np.int64),
-            int(isinstance(self.test, ChiSquare)), found, freedom, used,
-            steps=8.0 * self._rows.codes.shape[1] * (candidates.size + 1), clock=self.problem.clock,
-            module=SCORING,
-        )  # fmt: skip
+        if self._rows is not None:
+            found, freedom, used = self._depend(self._rows, v, given, candidates)
+        else:
+            found, freedom, used = self._asked(v, given, candidates)
         if isinstance(self.test, MutualInformation):
             told = np.where(used > 0.0, found / np.maximum(2.0 * used, 1e-300), 0.0)
             return Outcomes(found, freedom, used, np.where(told < self.test.threshold, 1.0, 0.0))
@@ -75,6 +75,34 @@ class Tester:
 
         p_values = np.where(freedom > 0.0, chdtrc(np.maximum(freedom, 1.0), found), 1.0)
         return Outcomes(found, freedom, used, p_values)
+
+    def _depend(
+        self, rows: Rows, v: int, given: tuple[int, ...], candidates: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The statistic of each candidate, its degrees of freedom, and the rows used."""
+        found, freedom, used = (np.empty(candidates.size) for _ in range(3))
+        run(
+            "depend", rows, v, np.array(given, np.int64), candidates.astype(np.int64),
+            int(isinstance(self.test, ChiSquare)), found, freedom, used,
+            steps=8.0 * rows.codes.shape[1] * (candidates.size + 1), clock=self.problem.clock,
+            module=SCORING,
+        )  # fmt: skip
+        return found, freedom, used
+
+    def _asked(
+        self, v: int, given: tuple[int, ...], candidates: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same from counts that an engine makes, several candidates at a time."""
+        asked, clock = self.problem.asked, self.problem.clock
+        assert asked is not None
+        place = {int(u): i for i, u in enumerate(candidates.tolist())}
+        out = np.empty((3, candidates.size))
+        base = [v, *given]
+        for some, counts in asked.blocks(base, list(place), clock):
+            at = np.arange(len(base), len(base) + len(some), dtype=np.int64)
+            own = tuple(range(1, len(base)))
+            out[:, [place[u] for u in some]] = self._depend(rows_of(counts), 0, own, at)
+        return out[0], out[1], out[2]
 
     def _correlations(self, v: int, given: tuple[int, ...], candidates: np.ndarray) -> Outcomes:
         from scipy.special import ndtr
@@ -101,6 +129,7 @@ class Tester:
     def _shuffled(self, v: int, given: tuple[int, ...], x: int, observed: float) -> float:
         """The share of shuffles with a statistic at least as large; the data count as one."""
         assert isinstance(self.test, Permutation)
+        assert self._rows is not None
         d, rng = self._rows, self.problem.rng
         kept = np.ones(d.codes.shape[1], bool)
         if d.gaps.shape[1]:

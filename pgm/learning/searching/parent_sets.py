@@ -44,7 +44,7 @@ def parent_sets(problem: Problem, families: Families, *, prune: bool) -> list[Pa
         raise TooLarge(f"Sets of {n} nodes are too many to be listed: {MOST_NODES} nodes are the most.")
     room = [int(min(known.room[v], known.allowed[:, v].sum())) for v in range(n)]
     if prune and isinstance(problem.score, BIC) and problem.numbers == []:
-        rows = max(float(problem.counts.total), 3.0)
+        rows = max(float(problem.total), 3.0)
         # De Campos & Ji 2011: a best network under BIC has no more parents than this.
         room = [min(most, math.ceil(math.log2(2.0 * rows / math.log(rows)))) for most in room]
     total = 0
@@ -112,7 +112,7 @@ def _hopeless(problem: Problem, v: int) -> Callable[[tuple[int, ...]], float] | 
     """What all sets larger than one can score: their likelihood is at most 1, and their tables are larger."""
     if not isinstance(problem.score, BIC | AIC) or problem.numbers:
         return None
-    each = problem.score.per_parameter(problem.counts.total)
+    each = problem.score.per_parameter(problem.total)
     cards = [variable.card for variable in problem.variables]
 
     def bound(those: tuple[int, ...]) -> float:

@@ -10,7 +10,9 @@ import numpy as np
 
 from pgm.errors import InvalidArgument, InvalidFrame, listed
 from pgm.learning.counts import Counts
+from pgm.learning.counts.asked import AskedCounts
 from pgm.learning.scores import Score
+from pgm.learning.scoring.asked import AskedFamilies
 from pgm.learning.scoring.discrete import DiscreteFamilies
 from pgm.learning.scoring.families import Families
 from pgm.learning.scoring.gaussian import GaussianFamilies
@@ -36,6 +38,7 @@ class Problem:
     clock: Clock
     rng: np.random.Generator
     given: int | None = None  # how many rows the data had before equal ones were counted once
+    asked: AskedCounts | None = None  # of rows that stay in their engine; `columns` then have the values only
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -50,7 +53,23 @@ class Problem:
     @cached_property
     def n_rows(self) -> int:
         """How many rows there are."""
+        if self.asked is not None:
+            return self.asked.n_rows
         return len(self.columns[0]) if self.columns else 0
+
+    @property
+    def total(self) -> float:
+        """How much all rows weigh."""
+        return float(self.counts.total) if self.asked is None else self.asked.total
+
+    def need_rows(self, what: str) -> None:
+        """Refuse what counts of some columns do not suffice for, where the rows stay in their engine."""
+        if self.asked is not None:
+            raise InvalidArgument(
+                f"{what} needs the rows, and {self.n_rows:,} of them do not fit the memory limit: the engine "
+                "that holds them is asked for counts only. Take a sample of them, fewer columns, or more "
+                "memory."
+            )
 
     @cached_property
     def gaps(self) -> tuple[bool, ...]:
@@ -63,6 +82,7 @@ class Problem:
     @cached_property
     def counts(self) -> Counts:
         """The columns of states; of numbers there is a column of one state in their place."""
+        self.need_rows("This search")
         none = np.zeros(self.n_rows, np.int32)
         columns = [none if v.continuous else c for v, c in zip(self.variables, self.columns, strict=True)]
         return Counts(columns, [variable.card for variable in self.variables], self.weights)
@@ -96,6 +116,8 @@ class Problem:
             raise InvalidArgument(
                 f'score="{score.name}" is for continuous columns; {listed(states)} have states: use "bic".'
             )
+        if self.asked is not None:
+            return AskedFamilies(self.asked, score, self.clock)
         if not numbers:
             return DiscreteFamilies(self.counts, score, self.clock)
         values = np.array([self.columns[i] for i in numbers])
@@ -117,6 +139,7 @@ class Problem:
 
     def in_order(self) -> Problem:
         """The same with its rows in an order of their own, so that what is drawn depends on no other."""
+        self.need_rows("bootstrap=")
         if not self.columns:
             return self
         keys = self.columns if self.weights is None else (self.weights, *self.columns)
