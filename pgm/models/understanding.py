@@ -13,8 +13,10 @@ from pgm.inference.asking.questions import Given, Questions
 from pgm.variables import State
 
 if TYPE_CHECKING:
+    from pgm.inference.insight.credible import CredibleAnswer
     from pgm.inference.insight.explanation import AnswerExplanation
     from pgm.inference.insight.informing import InformationGains
+    from pgm.inference.insight.map_ranges import MapSensitivity
     from pgm.inference.insight.other_findings import RelevantExplanations, Turn
     from pgm.inference.insight.questioning import Diagnosis, NextQuestion
     from pgm.inference.insight.sensitivity import AnswerSensitivity
@@ -103,6 +105,68 @@ class Understanding(Questions):
         from pgm.inference.insight.two_numbers import of_two
 
         return of_two(self, self._own_numbers(), target, given, first, second, state)
+
+    def credible_interval(
+        self,
+        target: str,
+        given: Given = None,
+        *,
+        state: State | None = None,
+        level: float = 0.95,
+        draws: int = 1_000,
+        seed: int | np.random.Generator | None = None,
+    ) -> CredibleAnswer:
+        """Return where P(target = state | given) lies, given how few rows the tables were learned from.
+
+        The tables that matter to the answer are drawn from their posterior, `net.posterior(node)`, and the
+        question is asked with each draw. Nodes that `fit` held fixed stay as they are.
+
+        Args:
+            target: a variable with states, not observed.
+            given: as for `query`, without pgm.Soft.
+            state: of the target; left out: True, or the most probable one.
+            level: how much belief the interval holds.
+            draws: how many tables are drawn.
+            seed: a whole number, or a numpy Generator.
+
+        Raises:
+            InvalidArgument: a table that matters has no posterior: `fit` had no prior for it; or a level or a
+                number of draws that is out of range.
+            InvalidEvidence, UnknownVariable, UnknownState, ImpossibleEvidence, TooLarge, OutOfTime: as for
+                `sensitivity`.
+
+        >>> import pgm
+        >>> net = pgm.BayesianNetwork(edges="rain -> wet")
+        >>> rows = {"rain": [True, True, False] * 10, "wet": [True, True, False] * 10}
+        >>> found = net.fit(rows, prior="laplace").credible_interval("rain", {"wet": True}, seed=0)
+        >>> found.interval[0] < found.probability < found.interval[1]
+        True
+        """
+        from pgm.inference.insight.credible import credible
+
+        return credible(self, target, given, state, level, draws, seed)
+
+    def map_sensitivity(self, given: Given = None) -> MapSensitivity:
+        """Return how far each number may move until another explanation is the most probable.
+
+        A change of a table entry changes the others of its row in proportion (Chan & Darwiche 2006). The
+        numbers that turn the answer of `map(given)` soonest come first.
+
+        Args:
+            given: the evidence, as for `map`, without pgm.Soft.
+
+        Raises:
+            InvalidArgument: the network has continuous variables.
+            UnknownVariable, UnknownState, ImpossibleEvidence, TooLarge, OutOfTime: as for `map`.
+
+        >>> import pgm
+        >>> found = pgm.load_network("asia").map_sensitivity({"dysp": "yes"})
+        >>> found[0].text, round(found[0].range[0], 6)
+        ('bronc=no | smoke=yes', 0.0)
+        """
+        from pgm.inference.insight.map_ranges import map_sensitivity
+
+        return map_sensitivity(self, self._own_numbers(), given)
 
     def tune(
         self,

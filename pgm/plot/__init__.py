@@ -8,13 +8,13 @@ from .answers import answer_curves, answer_surface, answer_tornado
 from .automata import state_graph
 from .bar_grid import assignment, marginals, samples
 from .bars import distribution, max_marginals, ranked, ranked_assignments
-from .beliefs import densities, intervals, table_belief
+from .beliefs import belief, densities, intervals, table_belief
 from .causal import adjustment, causal_effect, causal_graph, twin_network
 from .classes import decision_regions, expected_losses
 from .decision_trees import strategy
 from .decisions import influence_diagram, risk, rule
 from .diagnoses import diagnosis
-from .effects import between, effect_range, estimate
+from .effects import between, effect_range, estimate, ranges
 from .errors import calibration, decision_rates, error_estimates, roc_curves
 from .explanations import contributions, explaining_paths, information_map, odd_cells, waterfall
 from .groups import clusters, silhouettes
@@ -39,6 +39,7 @@ __all__ = [
     "answer_surface",
     "answer_tornado",
     "assignment",
+    "belief",
     "between",
     "calibration",
     "causal_effect",
@@ -73,6 +74,7 @@ __all__ = [
     "odd_cells",
     "outliers",
     "plan",
+    "ranges",
     "ranked",
     "ranked_assignments",
     "regions",

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from pgm.printing import label
 
-from .canvas import DASHES, EDGE, Paper, lines, plain, tidy
+from .canvas import BAR, DASHES, EDGE, SOFT, Paper, lines, plain, tidy
 
 if TYPE_CHECKING:
     from pgm.models.beliefs import TableBelief
@@ -44,6 +44,34 @@ def densities(
         ax.set_ylabel("density")
         ax.set_ylim(bottom=0.0)
         paper.entitle(ax, title or "")
+        tidy(ax)
+        return ax
+
+
+def belief(
+    draws: np.ndarray,
+    interval: tuple[float, float],
+    head: str,
+    ax: Axes | None = None,
+    *,
+    figsize: Any = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw how often a probability was drawn to be what, and the interval that holds it.
+
+    >>> belief(np.linspace(0.2, 0.4, 100), (0.21, 0.39), "P(rain)").get_xlabel()
+    'P(rain)'
+    """
+    with Paper(ax, figsize, title) as paper:
+        ax = paper.axes(4.6, 2.8)
+        ax.hist(draws, bins=min(40, max(8, draws.size // 25)), density=True, color=BAR, edgecolor="white",
+                linewidth=0.4)  # fmt: skip
+        ax.axvspan(*interval, color=SOFT, alpha=0.4, linewidth=0, zorder=0)
+        for end in interval:
+            ax.axvline(end, color=EDGE, linewidth=1.0, linestyle="--")
+        ax.set_xlabel(plain(head))
+        ax.set_ylabel("density of the belief")
+        paper.entitle(ax, f"{interval[0]:.4g} to {interval[1]:.4g}")
         tidy(ax)
         return ax
 

@@ -105,6 +105,33 @@ def between(
         return ax
 
 
+def ranges(
+    found: Mapping[str, tuple[float, float, float]],
+    head: str,
+    ax: Axes | None = None,
+    *,
+    figsize: Size | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw for each number its value, and from where to where nothing changes.
+
+    >>> ranges({"rain=True": (0.3, 0.2, 1.0)}, "stays").get_title()
+    'stays'
+    """
+    names = list(found)[:_MOST]
+    with Paper(ax, figsize, title) as paper:
+        ax = paper.axes(3.6 + _room(names), 1.2 + 0.3 * max(len(names), 2))
+        for row, (value, low, high) in enumerate(list(found.values())[:_MOST]):
+            ax.plot([0.0, 1.0], [row, row], color=SOFT, linewidth=1.0, zorder=1)
+            ax.plot([low, high], [row, row], color=BAR, linewidth=6, solid_capstyle="butt", zorder=2)
+            ax.plot(value, row, "o", color=EDGE, markersize=6, zorder=3)
+        _finish(ax, names)
+        ax.set_xlim(-0.02, 1.02)
+        ax.set_xlabel("the number, from 0 to 1", fontsize=9)
+        paper.entitle(ax, head)
+        return ax
+
+
 def _said(ax: Axes, value: float, row: int, beyond: float | None = None) -> None:
     """Write a number beside its mark."""
     at = value if beyond is None else beyond, float(row)

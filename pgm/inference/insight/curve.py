@@ -21,7 +21,8 @@ class Curve:
     """An answer as a function of one number: exactly a ratio of two linear functions of it.
 
     `curve(0.3)` is the answer if the number were 0.3 and the other entries of its row changed in
-    proportion. `range` is where the most probable state of the target stays what it is.
+    proportion. `range` is where the most probable state of the target stays what it is, `order` where all its
+    states stay in order.
     """
 
     node: str
@@ -32,6 +33,7 @@ class Curve:
     derivative: float
     down: float  # of log P(given); NaN where the answer is no such function
     range: tuple[float, float] | None  # None: the target has more than two states, and that was not asked for
+    order: tuple[float, float] | None = None  # the same
 
     def __call__(self, value: float) -> float:
         """The answer if the number had this value."""

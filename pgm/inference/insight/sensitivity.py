@@ -152,10 +152,10 @@ class AnswerSensitivity(Result, Tabular):
         (0.794118, 0.385714)
         """
         node = self._node(name)
-        at = node.begin + _index(node, key)
+        at = node.begin + index_of(node, key)
         if math.isnan(self._slopes[at]):
             raise InvalidArgument(
-                f"{_text(node, at - node.begin)}: this number is {self._values[at]:g}, and the "
+                f"{text_of(node, at - node.begin)}: this number is {self._values[at]:g}, and the "
                 "others cannot change in proportion. sensitivity(..., zeros=True) takes such numbers too."
             )
         return self._curve(at)
@@ -173,10 +173,11 @@ class AnswerSensitivity(Result, Tabular):
         node, p, value = self._owner(at), self.probability, float(self._values[at])
         down, slope = float(self._down[at]), float(self._slopes[at])
         index = at - node.begin
-        span = None
+        span = order = None
         if self._others is not None and not math.isnan(down):
-            span = _range(self.aim.answer.values, self._others[at], down, value)
-        return Curve(node.name, node.key(index), _text(node, index), value, p, slope, down, span)
+            span = _range(self.aim.answer.values, self._others[at], value)
+            order = _range(self.aim.answer.values, self._others[at], value, order=True)
+        return Curve(node.name, node.key(index), text_of(node, index), value, p, slope, down, span, order)
 
     def to_dict(self) -> dict[str, np.ndarray]:
         """{node: the derivatives in its numbers, in the shape of its table}."""
@@ -282,12 +283,13 @@ def sensitivity(
     return AnswerSensitivity(asked, layout, slopes, down, others_, asked.answer.report)
 
 
-def _range(answer: np.ndarray, ups: np.ndarray, down: float, value: float) -> tuple[float, float]:
-    """Where, from 0 to 1, a number leaves the most probable state what it is."""
-    best = int(answer.argmax())
+def _range(answer: np.ndarray, ups: np.ndarray, value: float, *, order: bool = False) -> tuple[float, float]:
+    """Where, from 0 to 1, a number leaves the most probable state what it is, or all states in order."""
+    ranked = np.argsort(-answer, kind="stable")
+    ahead = ranked[:-1] if order else np.repeat(ranked[:1], answer.size - 1)
     low, high = -value, 1.0 - value
-    for j in range(answer.size):
-        lead, slope = float(answer[best] - answer[j]), float(ups[best] - ups[j])
+    for i, j in zip(ahead.tolist(), ranked[1:].tolist(), strict=True):
+        lead, slope = float(answer[i] - answer[j]), float(ups[i] - ups[j])
         if slope > 0.0:
             low = max(low, -lead / slope)
         elif slope < 0.0:
@@ -295,7 +297,7 @@ def _range(answer: np.ndarray, ups: np.ndarray, down: float, value: float) -> tu
     return value + low, value + high
 
 
-def _index(node: Node, key: Any) -> int:
+def index_of(node: Node, key: Any) -> int:
     """The index of the number that this key names."""
     if not node.scope:
         if key in node.names:
@@ -321,7 +323,7 @@ def _index(node: Node, key: Any) -> int:
     return int(np.ravel_multi_index(codes, node.shape))
 
 
-def _text(node: Node, index: int) -> str:
+def text_of(node: Node, index: int) -> str:
     """A number as it is printed."""
     key = node.key(index)
     if not node.scope:

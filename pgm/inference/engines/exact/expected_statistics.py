@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pgm.inference.engines.exact import tree_runs
+from pgm.inference.program import SUMMED
 from pgm.inference.program.reduction import Case, reduce_case
 from pgm.inference.trees import tree_of
 from pgm.inference.trees.needs import Needs
@@ -47,6 +48,33 @@ def flat_counts(at: Posterior, targets: Sequence[int] | None = None) -> np.ndarr
     single = np.empty(r.scalars.size, np.int64)
     TABLES.gather_scalars(p, r, case.codes, single)
     flat[single + shift[r.scalars]] = 1.0
+    return flat
+
+
+def largest_entries(at: Posterior) -> np.ndarray:
+    """The log of max P(states, known) over all states with each table entry, relative to the largest of all.
+
+    The tables begin at `program.entries_at`. NaN in tables of which that is not known: variables hidden
+    inside gates are summed, and what stands beside them is read from no maximum.
+    """
+    program, p = at.program, at.program.arrays
+    case = reduce_case(program, at.known, at.everything(), at.clock, prune=False, keep_ones=True)
+    r = case.reduced
+    stage = (program.kinds[r.variables] != SUMMED).astype(np.int64)
+    size = int(r.table_at[-1])
+    check = at.check_of(
+        case, Needs("the best explanations", "both", wide=True, results=float(size), asks=None)
+    )
+    tree = tree_of(case, at.clock, at.trees, stage=stage, check=check)
+    logs = tree_runs.largest_with_entries(case, tree, at.clock)
+    flat = np.full(int(program.entries_at[-1]), -np.inf)
+    m = int(np.count_nonzero(r.factors < p.heads.size))
+    own, shift = r.factors[:m], program.entries_at[:-1] - p.table_at
+    size = int(r.table_at[m])
+    flat[case.sources()[:size] + np.repeat(shift[own], np.diff(r.table_at)[:m])] = logs[:size]
+    single = np.empty(r.scalars.size, np.int64)
+    TABLES.gather_scalars(p, r, case.codes, single)
+    flat[single + shift[r.scalars]] = 0.0
     return flat
 
 

@@ -205,19 +205,43 @@ def maximum(
 
 def max_marginals(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:
     """The log of each maximised state's max-marginal relative to the largest value, and that value."""
+    found, _, most = _largest(case, tree, clock, entries=0)
+    with np.errstate(divide="ignore", invalid="ignore"):  # summed variables have none
+        logs = np.log(found[0]) + found[1] * math.log(2.0)
+        top = np.maximum.reduceat(logs, case.reduced.state_at[:-1]) if logs.size else logs
+        return logs - np.repeat(top, case.reduced.cards), most
+
+
+def largest_with_entries(case: Case, tree: Tree, clock: Clock) -> np.ndarray:
+    """The log of the largest product with each entry of the reduced tables, relative to the table's largest.
+
+    That one is part of a best explanation. Minus infinity where there is no such product; NaN in tables of
+    cliques that are summed.
+    """
+    _, found, _ = _largest(case, tree, clock, entries=int(case.reduced.table_at[-1]))
+    begins = case.reduced.table_at
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(found[0]) + found[1] * math.log(2.0)
+        if logs.size:
+            logs -= np.repeat(np.maximum.reduceat(logs, begins[:-1]), np.diff(begins))
+    return np.asarray(logs)
+
+
+def _largest(
+    case: Case, tree: Tree, clock: Clock, entries: int
+) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray], Wide]:
+    """The largest products with each state, and with each entry of a table, as wide numbers."""
     t = tree.arrays
     pm, pe, most = in_doubles_or_wide(_most, case, tree, clock, check=lambda _: None)
     messages = pm.size - int(t.item_at[case.reduced.factors.size])
     back = np.zeros(messages), np.zeros(messages, np.int64)
     found = np.zeros(case.reduced.states.size), np.zeros(case.reduced.states.size, np.int64)
-    args = t, pm, pe, downwards(tree), tree.maximising, case.reduced.state_at, *back, *found
+    each = np.zeros(entries), np.zeros(entries, np.int64)
+    args = t, pm, pe, downwards(tree), tree.maximising, case.reduced.state_at, *back, *found, *each
     run("max_marginals", *args, steps=16 * tree.steps, clock=clock, module=READING)
     for part in (pm, pe):
         give(part)
-    with np.errstate(divide="ignore", invalid="ignore"):  # summed variables have none
-        logs = np.log(found[0]) + found[1] * math.log(2.0)
-        top = np.maximum.reduceat(logs, case.reduced.state_at[:-1]) if logs.size else logs
-        return logs - np.repeat(top, case.reduced.cards), most
+    return found, each, most
 
 
 def as_declared(case: Case, stage: np.ndarray) -> np.ndarray:

@@ -248,13 +248,16 @@ def max_marginals(
     back_e: Ints,
     found_m: Floats,
     found_e: Ints,
+    entries_m: Floats,
+    entries_e: Ints,
     stop: Flag,
 ):
     """For each state of each variable that is maximised the largest product that has it, after a max pass.
 
-    Parents come first in `cliques`; `largest` marks them among all. What a parent sends back is the largest
-    product of all that does not come from below: its entries over the message that they hold, which is not
-    zero where they are not. `back_*` is laid out as the messages are, and zero like `found_*`.
+    So for each entry of a table, if there is room for these; of tables in cliques that are summed there are
+    none. Parents come first in `cliques`; `largest` marks them among all. What a parent sends back is the
+    largest product of all that does not come from below: its entries over the message that they hold, which
+    is not zero where they are not. `back_*` is laid out as the messages are, and zero like `found_*`.
     """
     arrays = (t.item_at, t.operand, t.lookup, t.outer_at, t.kind, t.run, t.inner_at, pm, pe)
     n_factors = t.item_at.size - 1 - t.parent.size
@@ -283,6 +286,10 @@ def max_marginals(
             row, j = entry // n, entry % n
             for o in range(t.operand_at[c], t.operand_at[c + 1]):
                 item = t.operand[o]
+                if item < n_factors and entries_m.size > 0:
+                    k = t.item_at[item] + t.lookup[t.outer_at[o] + row]
+                    k += _along(t.lookup, t.kind[o], t.run[o], t.inner_at[o], j)
+                    _raise_to(entries_m, entries_e, k, m, e)
                 if item >= n_factors and largest[item - n_factors] != 0:
                     k = t.item_at[item] + t.lookup[t.outer_at[o] + row]
                     k += _along(t.lookup, t.kind[o], t.run[o], t.inner_at[o], j)
