@@ -366,7 +366,11 @@ def _parser() -> _Parser:
     made = command("convert", convert, "write a model in another format, which its new name tells")
     made.add_argument("output", help="the new file, or -")
     made.add_argument("--to", metavar="FORMAT", help="of the new file, where its name does not tell")
-    made.add_argument("--expand", action="store_true", help="write tables for what the format cannot hold")
+    made.add_argument(
+        "--expand",
+        action="store_true",
+        help="write tables for what the format cannot hold, such as an estimator's inputs with states",
+    )
 
     made = command("plot", plot, "draw a model into a PNG, SVG or PDF file")
     made.add_argument(

@@ -106,6 +106,11 @@ class CPD(ABC):
         """The names of the parents, in order."""
 
     @property
+    def called(self) -> str:
+        """What it is, for messages."""
+        return f"a {type(self).__name__}"
+
+    @property
     def is_fitted(self) -> bool:
         """Whether it has numbers already; only estimators may be without."""
         return True

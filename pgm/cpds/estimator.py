@@ -140,6 +140,11 @@ class EstimatorCPD(CPD):
         return copied(self._estimator)
 
     @property
+    def called(self) -> str:
+        """What it is, for messages."""
+        return f"a {self._kind} (pgm.EstimatorCPD)"
+
+    @property
     def is_fitted(self) -> bool:
         """Whether it can be asked."""
         return is_fitted(self._estimator)
@@ -164,7 +169,9 @@ class EstimatorCPD(CPD):
     def _kind(self) -> str:
         return type(self._estimator).__name__
 
-    def _ask(self, method: str, columns_: Sequence[Array], **options: Any) -> Any:
+    def _ask(
+        self, method: str, columns_: Sequence[Array], matrix: Array | None = None, **options: Any
+    ) -> Any:
         """Call the estimator once, for these columns of the parents; its errors name the node."""
         node = self.child.name
         if not self.is_fitted:
@@ -176,7 +183,8 @@ class EstimatorCPD(CPD):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
             try:
-                return getattr(self._estimator, method)(self._inputs.matrix(columns_), **options)
+                rows = self._inputs.matrix(columns_) if matrix is None else self._inputs.named(matrix)
+                return getattr(self._estimator, method)(rows, **options)
             except PGMError as error:
                 raise type(error)(f"{node!r}, its {self._kind}: {error}") from error
             except Exception as error:

@@ -119,8 +119,8 @@ class ClassifierCPD(EstimatorCPD):
 
     # --- what it says ---
 
-    def _answer(self, columns_: Sequence[Array]) -> Array:
-        found = self._ask("predict_proba", columns_)
+    def _answer(self, columns_: Sequence[Array], matrix: Array | None = None) -> Array:
+        found = self._ask("predict_proba", columns_, matrix)
         name, n = self.child.name, len(columns_[0])
         if isinstance(found, list):
             raise InvalidTable(f"{name!r}: its {self._kind} predicts several outputs; a node is one.")
@@ -164,7 +164,8 @@ class ClassifierCPD(EstimatorCPD):
         return self._answer([codes[:, i] for i in range(len(self._given))])
 
     def _of_parts(self, codes: Codes, numbers: Array) -> Array:
-        return self._answer(self._split(codes, numbers))
+        plain = self._inputs is not None and self._inputs.plain  # no other matrix is needed
+        return self._answer(self._split(codes, numbers), numbers if plain else None)
 
     def probability(self, row: Mapping[str, Any]) -> float:
         """Return P(child | parents) of one row: a state or number for the child and for each parent."""

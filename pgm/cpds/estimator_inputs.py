@@ -124,20 +124,28 @@ class Inputs:
         widths = [v.card if way == "one-hot" else 1 for v, way in zip(given, ways, strict=True)]
         return cls(tuple(ways), names, tuple(widths), tuple(looked_up))
 
+    @property
+    def plain(self) -> bool:
+        """Whether all parents are numbers, which go in as they are."""
+        return all(way == "number" for way in self.ways)
+
     def matrix(self, columns: Sequence[Array]) -> Any:
         """Rows as the estimator takes them.
 
         Args:
             columns: for each parent the codes of its states, or its numbers.
         """
-        n = len(columns[0]) if columns else 0
         if "states" in self.ways:
             return self._of_states(columns)
-        made = np.empty((n, sum(self.widths)))
+        made = np.empty((len(columns[0]), sum(self.widths)), order="F")
         at = 0
         for column, width, table in zip(columns, self.widths, self.looked_up, strict=True):
             made[:, at : at + width] = column[:, None] if table is None else table[column.astype(np.int64)]
             at += width
+        return self.named(made)
+
+    def named(self, made: Array) -> Any:
+        """A matrix with the names of its columns, where the estimator knows these."""
         if self.names is None:
             return made
         frames = _pandas()

@@ -74,7 +74,7 @@ def _check_forms(net: BayesianNetwork, format: str, expand: bool, but: Container
             )
         cpd = net.cpd(name)
         if not expand and cpd.kind != "table" and cpd.listed_rows() is None:
-            found.append(f"{shown(name)} is a {type(cpd).__name__}")
+            found.append(f"{shown(name)} is {cpd.called}")
     if found:
         which, whose = ("it", "its table") if len(found) == 1 else ("them", "their tables")
         some = ", ".join(found[:_LISTED])

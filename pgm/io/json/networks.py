@@ -47,9 +47,11 @@ def written_cpd(cpd: CPD, expand: bool) -> dict[str, Any]:
         )
     if expand:
         return {"table": TableCPD.trusted(cpd.child, cpd.given, cpd.table()).to_parts()}
+    real = cpd.continuous or any(v.continuous for v in cpd.given)
+    remedy = "no table either: a pickle keeps it." if real else "; expand=True writes its table."
     raise InvalidArgument(
-        f"The distribution of {shown(cpd.child.name)} is a {type(cpd).__name__}, which has no JSON form; "
-        "expand=True writes its table."
+        f"The distribution of {shown(cpd.child.name)} is {cpd.called}, which has no JSON form"
+        f"{', and ' if real else ''}{remedy}"
     )
 
 

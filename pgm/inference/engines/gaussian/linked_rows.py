@@ -86,8 +86,14 @@ class Link(_Link):
 
     def shares(self) -> np.ndarray:
         """P(child | row), where every row has all parents: (rows, states)."""
-        _, codes, numbers = self._laid_out()
-        return self.score.rows(codes, numbers)
+        score = self.score
+        codes = np.empty((self.n_rows, score.discrete.size), np.int64, order="F")
+        for i, v in enumerate(score.discrete.tolist()):
+            codes[:, i] = self.codes[v]
+        numbers = np.empty((self.n_rows, score.continuous.size), order="F")
+        for i, p in enumerate(score.continuous.tolist()):
+            numbers[:, i] = self.values[p]
+        return score.rows(codes, numbers)
 
     def logs(self) -> tuple[np.ndarray, np.ndarray]:
         """Where the configurations of the open discrete parents of each row begin, and log P(child | those).

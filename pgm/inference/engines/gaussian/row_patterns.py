@@ -141,11 +141,13 @@ class Rows:
             or not all((links[v] if v in links else curves[v]).all_known() for v in targets)
         ):
             return False
+        shares = dict(self.found.shares)
         for v in self.targets:
-            self.found.shares[v][:] = links[v].shares()
+            shares[v] = links[v].shares()
         for x, v in zip(self.continuous, numbers, strict=True):
             self.found.means[x][:] = curves[v].moments()[1]
         self.found.done[:] = True
+        self.found = replace(self.found, shares=shares)
         return True
 
     def _groups(self, rows: np.ndarray) -> Iterator[np.ndarray]:
