@@ -25,6 +25,7 @@ from .linear import (
     rates,
     separability,
 )
+from .logistic import LogisticDiscriminant, LogisticTrace
 from .neighbours.adaptive import AdaptiveNeighbours
 from .neighbours.cases import SimilarCases, similar_cases
 from .neighbours.classifier import NearestNeighbours
@@ -59,6 +60,8 @@ __all__ = [
     "LinearProgram",
     "LocalOutlierRatio",
     "LocalSmoother",
+    "LogisticDiscriminant",
+    "LogisticTrace",
     "NearestNeighbours",
     "NeighbourDensity",
     "OnlineKMeans",
@@ -106,3 +109,6 @@ _NEIGHBOURS = [
 ]
 guard_methods(_NEIGHBOURS)
 guard_constructors(_NEIGHBOURS)
+_LOGISTIC = [LogisticDiscriminant]
+guard_methods([*_LOGISTIC, LogisticTrace])
+guard_constructors(_LOGISTIC)

@@ -15,7 +15,7 @@ from .decision_trees import strategy
 from .decisions import influence_diagram, risk, rule
 from .diagnoses import diagnosis
 from .effects import between, effect_range, estimate, ranges
-from .errors import calibration, decision_rates, error_estimates, roc_curves
+from .errors import calibration, decision_rates, error_by_step, error_estimates, roc_curves
 from .explanations import contributions, explaining_paths, information_map, odd_cells, waterfall
 from .groups import clusters, silhouettes
 from .hyperplanes import hyperplane, solution_region, weight_trace, weight_traces
@@ -26,7 +26,7 @@ from .networks import junction_tree, network
 from .outliers import linkage_tree, outliers
 from .paths import gaussian_path, states_over_time
 from .plans import plan
-from .regions import regions
+from .regions import classifier_regions, regions
 from .sensitivity import sensitivity, sensitivity_map, tornado
 from .sequences import fit, selection, steps
 from .smoothing import row_density, smoother
@@ -44,6 +44,7 @@ __all__ = [
     "calibration",
     "causal_effect",
     "causal_graph",
+    "classifier_regions",
     "clusters",
     "comparison",
     "contributions",
@@ -55,6 +56,7 @@ __all__ = [
     "discs",
     "distribution",
     "effect_range",
+    "error_by_step",
     "error_estimates",
     "estimate",
     "expected_losses",

@@ -14,6 +14,7 @@ from .canvas import DASHES, LINE, Paper, Size, lines, plain, readable_on, shorte
 from .regions import paint
 
 if TYPE_CHECKING:
+    from pgm.adapters import LogisticTrace
     from pgm.evaluation import ROC, Calibrations, DecisionRates, ErrorEstimates
 
 _STRIP = 0.06  # of the height, for what is named
@@ -184,5 +185,34 @@ def error_estimates(
         ax.set_xlim(left=0.0)
         ax.set_xlabel("error rate")
         paper.entitle(ax, "estimates of the error, with 95 % intervals")
+        tidy(ax)
+        return ax
+
+
+def error_by_step(
+    trace: LogisticTrace, ax: Axes | None = None, *, figsize: Size | None = None, title: str | None = None
+) -> Axes:
+    """Draw the error by step, and on an axis of their own the rows misclassified.
+
+    >>> import pgm
+    >>> told = pgm.adapters.LogisticDiscriminant().fit([[-1.0], [1.0]], ["no", "yes"])
+    >>> error_by_step(told.trace_).get_xlabel()
+    'step'
+    """
+    with Paper(ax, figsize, title) as paper:
+        ax = paper.axes(5.0, 3.2)
+        first, second = lines(ax)[:2]
+        ax.plot(trace.steps, trace.errors, color=first, label="error")
+        ax.set_xlabel("step")
+        ax.set_ylabel("error", color=first)
+        if len(trace) > 1 and trace.steps[-1] > 30:
+            ax.set_xscale("symlog", linthresh=1.0)
+        ax.set_xlim(left=0.0)
+        right = ax.twinx()
+        right.step(trace.steps, trace.misclassified, where="post", color=second, linestyle="--")
+        right.set_ylabel("rows misclassified", color=second)
+        right.set_ylim(bottom=0.0)
+        right.spines["top"].set_visible(False)
+        paper.entitle(ax, f"error {trace.errors[-1]:.4g} after {trace.steps[-1]:,} steps")
         tidy(ax)
         return ax

@@ -203,3 +203,26 @@ def _one(found: Regions, paper: Paper) -> Axes:
     paper.entitle(ax, _said(found))
     tidy(ax)
     return ax
+
+
+def classifier_regions(
+    classifier: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    columns: Any = None,
+    reject: float | None = None,
+    ax: Axes | None = None,
+    figsize: Size | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Ask a classifier what it says all over one column or two, and draw that.
+
+    >>> import pgm
+    >>> told = pgm.adapters.LogisticDiscriminant().fit([[-1.0], [1.0]], ["no", "yes"])
+    >>> classifier_regions(told, [[-1.0], [1.0]]).get_xlabel()
+    'x0'
+    """
+    from pgm.evaluation import regions as asked
+
+    return regions(asked(classifier, X, y, columns=columns, reject=reject), ax, figsize=figsize, title=title)
