@@ -57,6 +57,12 @@ class ClassifierCPD(EstimatorCPD):
         if not self.is_fitted:
             if states is None:
                 raise InvalidTable(f"{name!r}: its {self._kind} is not fitted, and no states are declared.")
+            if not hasattr(estimator, "predict_proba"):
+                raise InvalidTable(
+                    f"{name!r}: its {self._kind} is not fitted, and has scores but no `predict_proba`: fit "
+                    "it first, and give rows= to calibrate it on; or take sklearn.calibration."
+                    f"CalibratedClassifierCV({self._kind}(...)), which `net.fit` fits and calibrates."
+                )
             made = self._bound(
                 Variable(name, states),
                 given,

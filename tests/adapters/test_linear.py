@@ -114,6 +114,20 @@ def test_scores_are_calibrated_where_one_is_the_distribution_of_a_node(name: str
     assert net.query("c", dict(new.iloc[0])).values == pytest.approx(expected[0], abs=1e-12)
 
 
+def test_one_that_is_fitted_with_its_network_is_calibrated_by_parts_of_the_rows() -> None:
+    rows, y = rows_of(5, 160, k=2)
+    net = pgm.BayesianNetwork()
+    for column in "ab":
+        net.add(column, pgm.Gaussian(0.0, 2.0))
+    with pytest.raises(pgm.InvalidTable, match=r"CalibratedClassifierCV\(LeastSquares"):
+        net.add("c", pgm.EstimatorCPD(LeastSquares(), parents=["a", "b"]), states=["low", "mid"])
+    both = CalibratedClassifierCV(LeastSquares(), cv=3)
+    net.add("c", pgm.EstimatorCPD(both, parents=["a", "b"]), states=["low", "mid"])
+    net.fit(rows.assign(c=y))
+    peer = clone(both).fit(rows, y)
+    assert np.asarray(net.predict_proba(rows, "c")) == pytest.approx(peer.predict_proba(rows), abs=1e-12)
+
+
 # --- what goes wrong ---
 
 

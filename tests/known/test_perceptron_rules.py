@@ -203,6 +203,9 @@ def test_F68_variable_increment_with_a_margin():
     falling = fitted(Perceptron(margin=0.1, increment=2.0, schedule="inverse", max_iter=4))
     steps = by_hand(Y, True, lambda k: 2.0 / k, 0.1, False, 6)
     assert path(falling)[1:7] == [near(step.tolist(), 12) for step in steps]
+    slower = fitted(Perceptron(margin=0.1, increment=2.0, schedule="sqrt", max_iter=4))
+    steps = by_hand(Y, True, lambda k: 2.0 / np.sqrt(k), 0.1, False, 6)
+    assert path(slower)[1:7] == [near(step.tolist(), 12) for step in steps]
 
 
 def test_F69_rates_that_suffice():

@@ -216,7 +216,7 @@ class Winnow(LinearClassifier):
         *,
         margin: float = 0.0,
         shuffle: bool = False,
-        max_iter: int = 1000,
+        max_iter: int = 100,
         seed: int | np.random.Generator | None = None,
     ) -> None:
         self.factor, self.margin, self.shuffle, self.max_iter, self.seed = (
