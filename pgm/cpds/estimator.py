@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
@@ -380,7 +382,10 @@ class EstimatorCPD(CPD):
         if not self.is_fitted:
             rows.append(("fitted", "not yet"))
         if self._inputs is not None:
-            rows += [(f"input {name}", said) for name, said in self._inputs.lines(self._given)]
+            for said, group in groupby(self._inputs.lines(self._given), key=itemgetter(1)):
+                names = [name for name, _ in group]
+                some = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]} ({len(names)})"
+                rows.append((f"input {some}", said))
         return ["part", "value"], rows, len(rows)
 
     @abstractmethod

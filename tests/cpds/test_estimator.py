@@ -10,15 +10,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, StackingClassifier
+from sklearn.feature_selection import SelectKBest
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression
+from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import LinearSVC
-from sklearn.tree import DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import pgm
 
@@ -674,3 +676,24 @@ def test_a_network_classifier_is_an_estimator_of_another_network():
     for state in ("x", "y", "z"):
         own = model.predict_proba(np.array([[True, state]], dtype=object))[0]
         close(net.query("c", {"a": True, "b": state}).values, own, atol=1e-12)
+
+
+def test_a_network_classifier_is_stacked_calibrated_cross_validated_and_in_a_pipeline():
+    x = RNG.integers(0, 3, (300, 3))
+    y = np.where((x[:, 0] == 1) ^ (x[:, 1] == 2) ^ (RNG.random(300) < 0.1), "yes", "no")
+    tan = pgm.TANClassifier()
+    assert cross_val_score(tan, x, y, cv=3).mean() > 0.7
+    found = [
+        StackingClassifier([("tan", tan), ("tree", DecisionTreeClassifier(max_depth=3))], cv=3).fit(x, y),
+        CalibratedClassifierCV(tan, cv=3).fit(x, y),
+        make_pipeline(SelectKBest(k=2), tan).fit(x, y),
+    ]
+    for number, model in enumerate(found):
+        net = pgm.BayesianNetwork()
+        for i in range(3):
+            net.add(f"x{i}", [0.2, 0.3, 0.5], states=[0, 1, 2])
+        net.add("y", pgm.EstimatorCPD(model, parents=["x0", "x1", "x2"], coding="values"))
+        shares = net.query("y", {"x0": 1, "x1": 2, "x2": 0}).values
+        close(shares, model.predict_proba(np.array([[1, 2, 0]]))[0], atol=1e-12, err_msg=str(number))
+        every = model.predict_proba(np.array([[1, 2, k] for k in range(3)]))
+        close(net.query("y", {"x0": 1, "x1": 2}).values, np.array([0.2, 0.3, 0.5]) @ every, atol=1e-12)
