@@ -52,6 +52,28 @@ class StateDistribution:
         made._fill(numbers, self.dim, states, self._vector)
         return made
 
+    def of_state(self, state: int) -> Self:
+        """Return the distribution of one of several states alone.
+
+        Args:
+            state: its number, from 0.
+
+        Raises:
+            InvalidArgument: there are no parameters yet, or only one distribution.
+
+        >>> import pgm
+        >>> pgm.Poisson([1.0, 5.0]).of_state(1)
+        Poisson(5.0)
+        """
+        if self.n_states is None or not 0 <= state < self.n_states:
+            raise InvalidArgument(
+                f"of_state takes a number from 0 to {(self.n_states or 1) - 1} where there are several "
+                f"distributions, not {shown(state)}."
+            )
+        made = self._with({name: values[[state]] for name, values in self._known.items()})
+        object.__setattr__(made, "n_states", None)
+        return made
+
     @classmethod
     def _slots(cls) -> list[str]:
         return [slot for base in cls.__mro__ for slot in getattr(base, "__slots__", ())]

@@ -449,10 +449,32 @@ def test_a_number_as_a_prior_is_rows() -> None:
          "Step 1 (the first is 0): a row has 2 columns, not 3."),
         (lambda: pgm.Product([pgm.Poisson(1.0)] * 2).log_density([[1, 2], [1, -2]]), "-2 is not a count."),
         (lambda: pgm.HMM(START, MOVES, pgm.Poisson(1.0)), "it needs a row for each of them"),
-        (lambda: pgm.HMM(START, MOVES, pgm.Poisson([1.0, 2.0])).to_network(2), "has no form as a node"),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(ask: Any, said: str) -> None:
     with pytest.raises(pgm.PGMError) as error:
         ask()
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("emission", "seen"),
+    [
+        (pgm.Poisson([1.0, 6.0]), [0, 4, 7]),
+        (pgm.StudentT([0.0, 3.0], scale=[1.0, 2.0], df=4.0), [0.5, None, 4.0]),
+        (pgm.StudentT(mean=[[0.0, 1.0], [3.0, 0.0]], covariance=[np.eye(2)] * 2), [[0.5, 1.0], [2.0, 0.5]]),
+    ],
+)
+def test_networks_have_densities_that_are_not_normal(emission, seen):
+    """The states of a hidden Markov model with any density, beside its own smoothing."""
+    hmm = pgm.HMM([0.4, 0.6], [[0.9, 0.1], [0.3, 0.7]], emission)
+    net = hmm.to_network(len(seen))
+    given = {}
+    for t, x in enumerate(seen):
+        if x is not None and np.ndim(x):
+            given |= {f"observation[{t},{i}]": value for i, value in enumerate(x)}
+        elif x is not None:
+            given[f"observation[{t}]"] = float(x)
+    for t, row in enumerate(hmm.smooth(seen).values):
+        assert net.query(f"state[{t}]", given).values == pytest.approx(row, rel=1e-10)
+    assert float(net.log_probability(given)) == pytest.approx(float(hmm.score(seen)), rel=1e-10)

@@ -507,7 +507,6 @@ WRONG: list[tuple[Any, str]] = [
     ),
     (lambda: pgm.Mixture(n_components=2, emission=pgm.Poisson()).to_network(), "no numbers yet"),
     (lambda: pgm.Mixture(n_components=2, emission=pgm.Poisson()).predict([1]), "no numbers yet"),
-    (lambda: pgm.Mixture([1.0], pgm.Poisson([3.0])).to_network(), "'x': a Poisson has no form as a node"),
     (lambda: two().plot(columns="y"), "columns= names one or two columns of normal numbers"),
 ]
 
@@ -587,3 +586,54 @@ def test_pictures_and_tables(case: str) -> None:
     assert found.plot(data).get_title() == "m: 2 components"
     assert "Mixture 'm': 2 components" in repr(found)
     assert "<table" in found._repr_html_()
+
+
+# --- as networks, whatever is emitted -----------------------------------------------------------------------
+
+TWO = pgm.GaussianMixture(
+    [[0.5, 0.5], [0.2, 0.8]], mean=[[0.0, 4.0], [8.0, 9.0]], sd=[[1.0, 1.0], [2.0, 1.0]]
+)
+
+
+@pytest.mark.parametrize(
+    ("emission", "rows"),
+    [
+        (pgm.Poisson([1.0, 5.0]), [0, 3, 7]),
+        (pgm.StudentT([0.0, 2.0], scale=[1.0, 3.0], df=[3.0, 5.0]), [0.5, 9.0]),
+        (TWO, [0.5, 6.0, 11.0]),
+        (
+            pgm.Product({"n": pgm.Poisson([1.0, 4.0]), "h": pgm.Gaussian([0.0, 1.0], sd=1.0), "g": TWO}),
+            [[2, 0.5, 3.0], [0, None, 8.0], [None, 1.5, None]],
+        ),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_the_network_of_any_emission_says_the_same(emission: Any, rows: list[Any]) -> None:
+    model = pgm.Mixture([0.3, 0.7], emission)
+    net, names = model.to_network(), list(model.columns)
+    for row, shares, log in zip(rows, model.predict_proba(rows), model.log_likelihood(rows), strict=True):
+        cells = row if isinstance(row, list) else [row]
+        seen = {name: float(x) for name, x in zip(names, cells, strict=True) if x is not None}
+        np.testing.assert_allclose(net.query("component", seen).values, shares, rtol=1e-12)
+        assert float(net.log_probability(seen)) == pytest.approx(log, rel=1e-12)
+    drawn = net.sample(2000, seed=0)
+    assert np.mean(drawn["component"]) == pytest.approx(0.7, abs=0.05)
+
+
+def test_vectors_with_one_density_are_a_block() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(80, 2)) + np.repeat([[0, 0], [4, 4]], 40, axis=0)
+    model = pgm.Mixture(n_components=2, emission=pgm.StudentT(dim=2)).fit(rows, seed=0)
+    net = model.to_network()
+    seen = {"x[0]": 0.5, "x[1]": 1.5}
+    np.testing.assert_allclose(net.query("component", seen).values, model.predict_proba([[0.5, 1.5]])[0])
+
+
+def test_columns_ask_for_an_emission() -> None:
+    from pgm.models.mixtures.columns import emission_of
+
+    frame = {"a": [0.5, 1.5, 2.5], "b": ["x", "y", "x"], "c": [1.5, 2.5, 0.25]}
+    made = emission_of(frame, form="diagonal")
+    assert made.names == (("a", "c"), ("b",))
+    assert [type(part).__name__ for part in made.parts] == ["Gaussian", "Categorical"]
+    assert emission_of({"b": [1, 2, 1]}, continuous="b").parts[0].dim == 1

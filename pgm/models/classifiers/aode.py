@@ -15,6 +15,7 @@ from pgm.printing import label
 from pgm.variables import Variable
 
 from .families import FamilyClassifier, Sums, counted_states, in_whole_numbers, log_joint, some, with_all
+from .row_classifier import frozen
 from .training import Training
 
 
@@ -138,9 +139,9 @@ def _families(data: Training) -> dict[str, dict[str, list[str]]]:
 
 
 def _of(target: Variable, shares: np.ndarray, name: str, cpds: dict[str, CPD]) -> BayesianNetwork:
-    root = np.array(shares)
-    root.flags.writeable = False
-    return BayesianNetwork._from_cpds(f"parent {name}", [TableCPD.trusted(target, (), root), *cpds.values()])
+    return BayesianNetwork._from_cpds(
+        f"parent {name}", [TableCPD.trusted(target, (), frozen(shares)), *cpds.values()]
+    )
 
 
 guard_constructors([AODEClassifier])

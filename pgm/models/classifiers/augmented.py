@@ -16,6 +16,7 @@ from pgm.variables import Variable
 
 from .dependence import Told, most_telling, tree
 from .families import FamilyClassifier, Sums, counted_states, in_whole_numbers, log_joint, some, with_all
+from .row_classifier import frozen
 from .training import Training
 
 
@@ -93,9 +94,7 @@ class _Augmented(FamilyClassifier):
 
 
 def _network(target: Variable, shares: np.ndarray, cpds: dict[str, CPD]) -> BayesianNetwork:
-    root = np.array(shares)
-    root.flags.writeable = False
-    first = TableCPD.trusted(target, (), root)
+    first = TableCPD.trusted(target, (), frozen(shares))
     return BayesianNetwork._from_cpds("augmented naive Bayes", [first, *cpds.values()])
 
 

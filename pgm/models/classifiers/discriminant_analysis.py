@@ -9,18 +9,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pgm.calls import guard_constructors
+from pgm.cpds import TableCPD
 from pgm.distributions import Gaussian, priors
 from pgm.distributions.gaussian_statistics import gathered
 from pgm.errors import InvalidArgument, InvalidStructure, listed, shown, warn
 from pgm.frames.matrices import Features
 from pgm.frames.undeclared import Observations
 from pgm.models import BayesianNetwork
+from pgm.models.number_nodes import normal_nodes
 from pgm.printing import label
 from pgm.results.fit_report import FitReport
 from pgm.variables import Variable
 
-from .normal_rows import FORMS, Classes, Normals, Singular, add_chain, learned, log_students
-from .row_classifier import RowClassifier
+from .normal_rows import FORMS, Classes, Normals, Singular, learned, log_students
+from .row_classifier import RowClassifier, frozen
 from .training import Training
 
 _SMOOTHED = 1e-3  # of the variance of a column, where a covariance is singular
@@ -194,12 +196,9 @@ class DiscriminantAnalysis(RowClassifier):
                 "With a prior the columns have Student's distribution in each class, which is no local "
                 "distribution of a network: leave prior= out."
             )
-        net = BayesianNetwork("normal classes")
-        states = list(self._target.states)
-        net.add(self._target.name, self.class_prior_, states=states)
-        normals = Normals(self.means_, self.covariances_)
-        add_chain(net, list(self._variables), [self._target.name], normals, states)
-        return net
+        root = TableCPD.trusted(self._target, (), frozen(self.class_prior_))
+        columns = normal_nodes(self.means_, self.covariances_, [self._target], list(self._variables))
+        return BayesianNetwork._from_cpds("normal classes", [root, *columns])
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         if not hasattr(self, "classes_"):

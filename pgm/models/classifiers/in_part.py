@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-import numpy as np
-
 from pgm.cpds import CPD, TableCPD
 from pgm.learning.parameters import Rule
 from pgm.models import BayesianNetwork
 from pgm.models.fitting import Fit, Task
 from pgm.models.fitting_input import Options, Rows
 
+from .row_classifier import frozen
 from .training import Training
 
 _STEPS, _TOL = 1000, 1e-10
@@ -27,9 +26,9 @@ def climbed(data: Training, cpds: Iterable[CPD], made: Mapping[str, Rule], *, ke
         keep_shares: whether P(class) stays as it is.
     """
     target = data.target
-    root = np.array(data.class_prior)
-    root.flags.writeable = False
-    net = BayesianNetwork._from_cpds("classes", [TableCPD.trusted(target, (), root), *cpds])
+    net = BayesianNetwork._from_cpds(
+        "classes", [TableCPD.trusted(target, (), frozen(data.class_prior)), *cpds]
+    )
     codes = {target.name: data.labels, **data.codes}
     there = {name: column for name, column in codes.items() if name in net}
     rows = Rows(len(data.labels), there, dict(data.values), data.weights, bool((data.weights == 1.0).all()))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pgm.calls import guard_constructors
+from pgm.cpds import TableCPD
 from pgm.distributions import Gaussian
 from pgm.distributions.gaussian_statistics import GaussianStatistics, gathered, restricted
 from pgm.errors import InvalidArgument, listed, shown
@@ -20,13 +21,14 @@ from pgm.models import BayesianNetwork
 from pgm.models.mixtures import Mixture
 from pgm.models.mixtures.labels import Labels
 from pgm.models.mixtures.learning import Counted, Numbers, Task
+from pgm.models.number_nodes import normal_nodes
 from pgm.printing import label
 from pgm.randomness import generator
 from pgm.results.fit_report import FitReport
 from pgm.variables import Variable
 
-from .normal_rows import FORMS, Normals, add_chain, check, variances
-from .row_classifier import RowClassifier
+from .normal_rows import FORMS, Normals, check, variances
+from .row_classifier import RowClassifier, frozen
 from .training import Training, free_name
 
 
@@ -143,17 +145,14 @@ class MixtureClassifier(RowClassifier):
             return np.asarray(_summed(logs) + np.log(self.class_prior_))
 
     def _network(self) -> BayesianNetwork:
-        net = BayesianNetwork("classes of mixtures")
         k, m, d = self.means_.shape
-        states = list(self._target.states)
         hidden = free_name("component", (*self._variables, self._target.name))
         part = Variable(hidden, list(range(m)))
-        net.add(self._target.name, self.class_prior_, states=states)
-        net.add(hidden, self.weights_, parents=[self._target.name], states=list(part.states))
-        keys = [(state, i) for state in states for i in range(m)]
-        normals = Normals(self.means_.reshape(k * m, d), self.covariances_.reshape(k * m, d, d))
-        add_chain(net, list(self._variables), [self._target.name, hidden], normals, keys)
-        return net
+        root = TableCPD.trusted(self._target, (), frozen(self.class_prior_))
+        chosen = TableCPD.trusted(part, (self._target,), frozen(self.weights_))
+        flat = self.means_.reshape(k * m, d), self.covariances_.reshape(k * m, d, d)
+        columns = normal_nodes(*flat, [self._target, part], list(self._variables))
+        return BayesianNetwork._from_cpds("classes of mixtures", [root, chosen, *columns])
 
     def predict_component(self, X: Any, of: Any) -> np.ndarray:
         """P(component | row, class) of one class, a row for each row.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -33,11 +33,8 @@ from pgm.variables import Variable
 from .column_terms import Terms, moments, normal, refuse_negative, spread, with_moments
 from .conventions import class_prior_of, labelled, labels_of
 from .in_part import climbed
-from .row_classifier import RowClassifier
+from .row_classifier import RowClassifier, frozen
 from .training import Training, classes_column
-
-if TYPE_CHECKING:
-    pass
 
 KINDS = ("auto", "categorical", "bernoulli", "gaussian", "multinomial")
 ESTIMATES = ("predictive", "mean", "mode")
@@ -343,7 +340,7 @@ class NaiveBayes(RowClassifier):
                 f"{listed(self._students)}: Student's distribution is no local distribution of a network; "
                 'estimate="mean" takes a normal one.'
             )
-        root = TableCPD.trusted(self._target, (), _frozen(self.class_prior_))
+        root = TableCPD.trusted(self._target, (), frozen(self.class_prior_))
         return BayesianNetwork._from_cpds("naive Bayes", [root, *self._cpds.values()])
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
@@ -409,13 +406,7 @@ def blank_cpd(variable: Variable, given: tuple[Variable, ...]) -> CPD:
     if variable.continuous:
         return LinearGaussian.standard(variable, given)
     shape = tuple(v.card for v in (*given, variable))
-    return TableCPD.trusted(variable, given, _frozen(np.full(shape, 1.0 / variable.card)))
-
-
-def _frozen(values: np.ndarray) -> np.ndarray:
-    made = np.array(values)
-    made.flags.writeable = False
-    return made
+    return TableCPD.trusted(variable, given, frozen(np.full(shape, 1.0 / variable.card)))
 
 
 def _kinds(columns: Any, names: tuple[str, ...]) -> dict[str, str]:

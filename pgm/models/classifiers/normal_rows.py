@@ -1,19 +1,17 @@
-"""Classes of normal rows: their covariances by form, from rows with gaps too, and as chains of lines."""
+"""Classes of normal rows: their covariances by form, from rows with gaps too."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pgm.cpds import LinearGaussian
 from pgm.distributions import Gaussian
 from pgm.distributions.gaussian_statistics import GaussianStatistics, gathered, patterns, restricted
 from pgm.distributions.priors import Student
 from pgm.errors import InvalidArgument, listed, shown
 from pgm.learning import Collapsed, Step, climb
-from pgm.models import BayesianNetwork
 from pgm.models.mixtures.learning import believed
 from pgm.results.fit_report import FitReport
 
@@ -177,29 +175,3 @@ def log_students(rows: np.ndarray, students: list[Student]) -> np.ndarray:
             mean, scale = np.atleast_1d(one.mean)[seen], np.atleast_2d(one.scale)[np.ix_(seen, seen)]
             found[at, c] = np.reshape(Student(one.df, mean, scale).log_density(rows[at][:, seen]), -1)
     return found
-
-
-def add_chain(
-    net: BayesianNetwork, names: list[str], parents: list[str], normals: Normals, keys: Sequence[Any]
-) -> None:
-    """Add columns to a network, each a line in those before it.
-
-    Args:
-        net: which has the parents.
-        names: of the columns.
-        parents: what selects a normal.
-        normals: one for each row of the parents.
-        keys: those rows.
-    """
-    chained = bool((normals.covariances != normals.covariances * np.eye(len(names))).any())
-    for j, name in enumerate(names):
-        before = names[:j] if chained else []
-        rows = {}
-        for key, mean, cov in zip(keys, normals.means, normals.covariances, strict=True):
-            slope = np.linalg.solve(cov[:j, :j], cov[:j, j]) if before else np.zeros(0)
-            rows[key] = LinearGaussian(
-                dict(zip(before, slope.tolist(), strict=True)),
-                bias=float(mean[j] - slope @ mean[: len(slope)]),
-                sd=float(np.sqrt(cov[j, j] - slope @ cov[: len(slope), j])),
-            )
-        net.add(name, rows, parents=[*parents, *before])

@@ -449,3 +449,10 @@ class RowClassifier(Estimator):
             raise self._missing_fit("fit it to rows whose classes are known")
         made: Axes = plot.decision_regions(self, X, y, columns, ax, figsize, title)
         return made
+
+
+def frozen(values: np.ndarray) -> np.ndarray:
+    """A copy of an array that never changes."""
+    made = np.array(values)
+    made.flags.writeable = False
+    return made

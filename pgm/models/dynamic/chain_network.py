@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import product
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pgm.cpds import CPD, LinearGaussian, TableCPD, make, prepared
+from pgm.cpds import CPD, TableCPD
 from pgm.cpds.table_input import check_cells
 from pgm.distributions import Bernoulli, GaussianMixture, Product, Tied
 from pgm.errors import InvalidArgument, shown
 from pgm.models.bayesian_network import BayesianNetwork
-from pgm.variables import REAL, Domain, Variable, as_domain
+from pgm.models.number_nodes import density_nodes, normal_nodes
+from pgm.variables import Domain, Variable, as_domain
 
 if TYPE_CHECKING:
     from .hmm import HMM
@@ -75,7 +75,7 @@ def observed(
             rows = np.exp(emission.log_rows(np.arange(domain.card))).T
         return [_table(f"{name}[{place}]", domain, parents, rows)]
     if (found := emission.normals()) is not None:
-        return _normals(found[0], found[1], parents, place, name)
+        return normal_nodes(found[0], found[1], parents, _called(name, place, found[0].shape[1]))
     shared = emission.shared if hasattr(emission, "by_row") else emission
     tied = shared is not emission
     of = emission.of if tied else np.arange(shared.n_states or 1)  # the row of each state
@@ -101,7 +101,11 @@ def observed(
         chosen = _table(called, as_domain(list(range(m))), parents, weights)
         both = (*parents, Variable.of(called, as_domain(list(range(m)))))
         means, covariances = means.reshape(k * m, dim), covariances.reshape(k * m, dim, dim)
-        return [chosen, *_normals(means, covariances, both, place, name)]
+        return [chosen, *normal_nodes(means, covariances, both, _called(name, place, dim))]
+    if hasattr(shared, "of_state"):
+        one = shared.n_states is None
+        each = [shared if one else shared.of_state(int(i)) for i in of]
+        return density_nodes(each, parents, _called(name, place, shared.dim))
     raise InvalidArgument(f"What a {type(shared).__name__} emits has no form as a node of a network.")
 
 
@@ -110,30 +114,5 @@ def _table(name: str, domain: Domain, parents: tuple[Variable, ...], rows: np.nd
     return TableCPD.trusted(Variable.of(name, domain), parents, np.ascontiguousarray(rows).reshape(shape))
 
 
-def _normals(
-    means: np.ndarray, covariances: np.ndarray, parents: tuple[Variable, ...], place: str, name: str
-) -> list[CPD]:
-    """Each number given those before it in the same step (the chain rule of a normal distribution)."""
-    dim = means.shape[1]
-    called = [f"{name}[{place}]"] if dim == 1 else [f"{name}[{place},{d}]" for d in range(dim)]
-    numbers = [Variable.of(name, REAL) for name in called]
-    combined = list(product(*(v.states for v in parents))) if len(parents) > 1 else parents[0].states
-    made = []
-    for d in range(dim):
-        by_state: Mapping[Any, Any] = {
-            state: _regression(means[k], covariances[k], d, called) for k, state in enumerate(combined)
-        }
-        table, listed = prepared(called[d], by_state, [v.name for v in parents])
-        there = {v.name: v for v in (*parents, *numbers[:d])}
-        names = listed if listed is not None else table.parents  # type: ignore[attr-defined]
-        made.append(make(called[d], table, None, tuple(there[name] for name in names)))
-    return made
-
-
-def _regression(mean: np.ndarray, covariance: np.ndarray, d: int, called: list[str]) -> LinearGaussian:
-    weights = np.linalg.solve(covariance[:d, :d], covariance[:d, d])
-    left = covariance[d, d] - covariance[d, :d] @ weights
-    bias = float(mean[d] - weights @ mean[:d])
-    return LinearGaussian(
-        dict(zip(called[:d], weights.tolist(), strict=True)), bias=bias, sd=float(np.sqrt(left))
-    )
+def _called(name: str, place: str, dim: int) -> list[str]:
+    return [f"{name}[{place}]"] if dim == 1 else [f"{name}[{place},{d}]" for d in range(dim)]

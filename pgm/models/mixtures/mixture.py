@@ -345,6 +345,9 @@ class Mixture:
     def to_network(self) -> BayesianNetwork:
         """Return the Bayesian network: "component" and, below it, the columns.
 
+        Columns of mixtures have a hidden component of their own, besides; counts and Student's distributions
+        are densities (`pgm.DensityCPD`): what is seen of them says which component it is.
+
         Raises:
             IncompleteModel: there are no numbers yet.
             InvalidArgument: what is emitted has no form as nodes.

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pgm.cpds import CPD, LinearGaussian, TableCPD, make, prepared
+from pgm.cpds import CPD, TableCPD
 from pgm.errors import InvalidArgument
-from pgm.variables import REAL, Variable, as_domain
+from pgm.models.number_nodes import density_nodes, normal_nodes
+from pgm.variables import Variable, as_domain
 
 if TYPE_CHECKING:
     from .mixture import Mixture
@@ -56,35 +57,14 @@ def emitted(emission: Any, parent: Variable, names: list[str]) -> list[CPD]:
             for i, name in enumerate(names)
         ]
     if (normals := emission.normals()) is not None:
-        return _normals(normals[0], normals[1], parent, names)
-    raise InvalidArgument(
-        f"{names[0]!r}: a {type(emission).__name__} has no form as a node of a network, whose nodes have "
-        "states or normal numbers."
-    )
-
-
-def _normals(means: np.ndarray, covariances: np.ndarray, parent: Variable, names: list[str]) -> list[CPD]:
-    """Each number given those before it (the chain rule of a normal distribution)."""
-    numbers = [Variable.of(name, REAL) for name in names]
-    made = []
-    for d, name in enumerate(names):
-        before = [i for i in range(d) if covariances[:, d, :d].any()]
-        rows = {
-            state: _regression(means[k], covariances[k], d, names, before)
-            for k, state in enumerate(parent.states)
-        }
-        table, listed = prepared(name, rows, [parent.name])
-        there = {v.name: v for v in (parent, *(numbers[i] for i in before))}
-        parents = listed if listed is not None else table.parents  # type: ignore[attr-defined]
-        made.append(make(name, table, None, tuple(there[one] for one in parents)))
-    return made
-
-
-def _regression(
-    mean: np.ndarray, covariance: np.ndarray, d: int, names: list[str], before: list[int]
-) -> LinearGaussian:
-    slopes = np.linalg.solve(covariance[np.ix_(before, before)], covariance[before, d])
-    left = covariance[d, d] - covariance[d, before] @ slopes
-    bias = float(mean[d] - slopes @ mean[before])
-    by_name = dict(zip([names[i] for i in before], slopes.tolist(), strict=True))
-    return LinearGaussian(by_name, bias=bias, sd=float(np.sqrt(left)))
+        return normal_nodes(normals[0], normals[1], [parent], names)
+    if hasattr(emission, "components"):  # a mixture in each component: which part of it is hidden, too
+        weights, means, covariances = emission.components()
+        k, m, dim = means.shape
+        part = Variable(f"component of {', '.join(names)}", list(range(m)))
+        chosen = TableCPD.trusted(part, (parent,), np.ascontiguousarray(weights))
+        flat = means.reshape(k * m, dim), covariances.reshape(k * m, dim, dim)
+        return [chosen, *normal_nodes(*flat, [parent, part], names)]
+    if hasattr(emission, "of_state"):  # any density: what is seen of it says which component it is
+        return density_nodes([emission.of_state(i) for i in range(parent.card)], [parent], names)
+    raise InvalidArgument(f"{names[0]!r}: a {type(emission).__name__} has no form as a node of a network.")
