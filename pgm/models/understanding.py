@@ -34,6 +34,42 @@ class Understanding(Questions):
         """The distributions that are written with other numbers than the entries of a table."""
         return {node: self._cpds[node] for node in self._cpds if self._cpds.array(node) is None}
 
+    def gradients(self, given: Given = None, *, zeros: bool = False) -> dict[Any, Any]:
+        """Return the derivative of log P(given) by every number: {name: array shaped as the table}.
+
+        The entries of tables are treated as independent parameters. By an entry that is not zero it is how
+        often that is expected (`expected_counts`), divided by the entry. A distribution that is no table,
+        such as pgm.NoisyOr, pgm.Logistic or pgm.LinearGaussian, has {name of its number: derivative}; where
+        its numbers come in rows that sum to one the others of the row change in proportion. Values beyond a
+        double are infinite. For the derivative of an answer there is `sensitivity`.
+
+        Args:
+            given: as for `query`.
+            zeros: derive by entries that are zero too, over all the states that they rule out: this may take
+                much longer. Without it these are NaN.
+
+        Raises:
+            UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
+            ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> net.gradients({"lung": "yes"})["smoke"].round(6).tolist()
+        [1.818182, 0.181818]
+        >>> net.add("weight", pgm.LinearGaussian(bias=70.0, sd=10.0))
+        >>> {name: round(slope, 6) for name, slope in net.gradients({"weight": 80.0})["weight"].items()}
+        {'bias': 0.1, 'sd': 0.0}
+        """
+        found: dict[Any, Any] = super().gradients(given, zeros=zeros)
+        others = self._own_numbers()
+        if others:
+            statistics = self.expected_counts(given)
+            for name, cpd in others.items():
+                numbers = cpd.own_numbers(statistics[name]) if name in statistics else None
+                if numbers is not None:
+                    found[name] = dict(zip(numbers.names, numbers.slopes.tolist(), strict=True))
+        return found
+
     def sensitivity(
         self,
         target: str,

@@ -293,7 +293,7 @@ def check_gradients(seen: Seen) -> None:
     """By hand, and by differences of the density that they are the derivative of."""
     total = seen.table.sum()
     gradients = NET.gradients(seen.given)
-    assert list(gradients) == ["sex", "step"]
+    assert list(gradients)[:2] == ["sex", "step"]
     assert gradients["sex"] == near((P_STEP * np.outer(seen.by_sex, seen.by_step)).sum(axis=1) / total)
     assert gradients["step"] == near(P_SEX[:, None] * np.outer(seen.by_sex, seen.by_step) / total)
     off, ends = 1e-6, []
@@ -505,7 +505,7 @@ def test_tables_beside_states_that_follow_numbers() -> None:
         assert net.probability(given) == near(shares.sum() * p)
         counts, gradients = net.expected_counts(given), net.gradients(given)
         assert counts.keys() == {"sex", "step", "height", "weight"}
-        assert gradients.keys() == {"sex", "step"}
+        assert gradients.keys() == counts.keys()
         assert counts["sex"] == near(shares / shares.sum())
         assert gradients["sex"] == near(np.array(of_height(x)) / shares.sum())
 

@@ -298,3 +298,45 @@ def test_two_numbers_at_a_time(seed: int) -> None:
     ends["second"] = ends["first"]
     with pytest.raises(pgm.InvalidArgument, match="are of one row"):
         net.sensitivity_of_two(target, known, state=found.state, **ends)
+
+
+def test_derivatives_by_the_numbers_of_gates_and_densities_by_differences():
+    """With findings of states and of numbers: leak, cause, weights, means and spreads, one by one."""
+    noisy = {"causes": {"a": 0.9, "b": 0.8, "c": 0.5}, "leak": 0.1}
+    logistic = {"weights": {"a": 2.0, "b": 1.5}, "bias": -1.0}
+    normal = {True: (1.0, 0.5), False: (-1.0, 1.0)}
+
+    def made(noisy=noisy, logistic=logistic, normal=normal):
+        net = pgm.BayesianNetwork()
+        net.add("a", 0.3)
+        net.add("b", 0.6)
+        net.add("c", {True: 0.2, False: 0.7}, parents="a")
+        net.add("d", pgm.NoisyOr(noisy["causes"], leak=noisy["leak"]))
+        rows = {state: pgm.LinearGaussian(bias=bias, sd=sd) for state, (bias, sd) in normal.items()}
+        net.add("x", rows, parents=["d"])
+        net.add("e", pgm.Logistic(logistic["weights"], bias=logistic["bias"]))
+        return net
+
+    known, step = {"x": 0.3, "e": True}, 1e-6
+    found = made().gradients(known)
+    changes = {
+        ("d", "leak: True"): lambda t: {"noisy": noisy | {"leak": 0.1 + t}},
+        ("d", "a=True: True"): lambda t: {"noisy": noisy | {"causes": noisy["causes"] | {"a": 0.9 + t}}},
+        ("x", "d=True: bias"): lambda t: {"normal": normal | {True: (1.0 + t, 0.5)}},
+        ("x", "d=False: sd"): lambda t: {"normal": normal | {False: (-1.0, 1.0 + t)}},
+        ("e", "bias"): lambda t: {"logistic": logistic | {"bias": -1.0 + t}},
+    }
+    for (node, name), change in changes.items():
+        ends = [made(**change(t)).log_probability(known) for t in (step, -step)]
+        key = name if name in found[node] else next(n for n in found[node] if n.startswith(name))
+        assert found[node][key] == pytest.approx((ends[0] - ends[1]) / (2 * step), abs=1e-6)
+    for node, row in (("a", ()), ("c", (1,))):
+        own = np.array(made().cpd(node).values)
+        ends = []
+        for t in (step, -step):
+            net, table = made(), own.copy()
+            table[row] += np.array([-t, t])
+            net.set(node, table)
+            ends.append(net.log_probability(known))
+        slope = found[node][row][1] - found[node][row][0]
+        assert slope == pytest.approx((ends[0] - ends[1]) / (2 * step), abs=1e-6)

@@ -76,10 +76,6 @@ class AnswerSensitivity(Result, Tabular):
         return self.aim, self._layout, self._slopes, self._down, self._others, self.report
 
     @property
-    def _nodes(self) -> tuple[Node, ...]:
-        return self._layout.nodes
-
-    @property
     def _values(self) -> np.ndarray:
         return self._layout.values
 
@@ -110,7 +106,7 @@ class AnswerSensitivity(Result, Tabular):
     @property
     def nodes(self) -> tuple[str, ...]:
         """The nodes whose numbers matter to this answer."""
-        return tuple([node.name for node in self._nodes])
+        return tuple([node.name for node in self._layout.nodes])
 
     @property
     def left_out(self) -> int:
@@ -161,13 +157,15 @@ class AnswerSensitivity(Result, Tabular):
         return self._curve(at)
 
     def _node(self, name: str) -> Node:
-        for node in self._nodes:
+        for node in self._layout.nodes:
             if node.name == name:
                 return node
         raise UnknownVariable(name, self.nodes, where="The numbers that matter to this answer")
 
     def _owner(self, at: int) -> Node:
-        return self._nodes[int(np.searchsorted([node.end for node in self._nodes], at, side="right"))]
+        return self._layout.nodes[
+            int(np.searchsorted([node.end for node in self._layout.nodes], at, side="right"))
+        ]
 
     def _curve(self, at: int) -> Curve:
         node, p, value = self._owner(at), self.probability, float(self._values[at])
@@ -181,7 +179,7 @@ class AnswerSensitivity(Result, Tabular):
 
     def to_dict(self) -> dict[str, np.ndarray]:
         """{node: the derivatives in its numbers, in the shape of its table}."""
-        return {node.name: self[node.name] for node in self._nodes}
+        return {node.name: self[node.name] for node in self._layout.nodes}
 
     def to_pandas(self) -> pd.DataFrame:
         """A frame with a row for each of these numbers: node, number, value, derivative."""
