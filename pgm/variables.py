@@ -274,6 +274,22 @@ class Continuous(Domain):
         return Continuous, ()
 
 
+class Numbered(Domain):
+    """So many states that nobody looks up by name: 0, 1, ...
+
+    >>> Numbered(3).card
+    3
+    """
+
+    __slots__ = ()
+
+    def __init__(self, card: int) -> None:
+        """Take the number of states."""
+        self.bins, self.states, self.card, self.declared = None, range(card), card, True  # type: ignore[assignment]
+        self._codes, self._alike, self._array = {}, {}, None
+        self._hash = hash((Numbered, card))
+
+
 class Variable:
     """A name and its states, in order; a value, so equal when both are.
 

@@ -23,10 +23,12 @@ __all__ = [
     "Observed",
     "OneOf",
     "Soft",
+    "is_weighed",
     "known",
     "names",
     "number_of",
     "observe",
+    "weights_over",
 ]
 
 _PLAIN = frozenset((bool, int, str))  # the usual types of states, and never missing
@@ -69,8 +71,8 @@ def observe(variables: Mapping[str, Variable], given: Mapping[str, Any] | None) 
             hard[variable.name] = variable.code(value)
         elif is_missing(value):
             continue
-        elif isinstance(value, StatesGiven | Interval | Weighted):
-            weights = _weights(variable, value)
+        elif is_weighed(value):
+            weights = weights_over(variable, value)
             left = np.flatnonzero(weights)
             if len(left) > 1 and isinstance(value, Soft):
                 soft[variable.name] = weights
@@ -83,6 +85,11 @@ def observe(variables: Mapping[str, Variable], given: Mapping[str, Any] | None) 
             hard[variable.name] = _code(variable, value)
         kept[variable.name] = value
     return Observed(hard, weighted, soft, log_weight, kept)
+
+
+def is_weighed(value: object) -> bool:
+    """Whether this weighs states, or leaves several of them."""
+    return isinstance(value, StatesGiven | Interval | Weighted)
 
 
 def _items(given: Mapping[str, Any] | None) -> Iterable[tuple[str, Any]]:
@@ -142,7 +149,7 @@ def names(
 # --- one value ----------------------------------------------------------------------------------------------
 
 
-def _weights(variable: Variable, value: StatesGiven | Interval | Weighted) -> np.ndarray:
+def weights_over(variable: Variable, value: StatesGiven | Interval | Weighted) -> np.ndarray:
     """The weight of each state; at least one is not zero."""
     if variable.continuous:
         if isinstance(value, Interval):

@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from pgm.errors import InvalidArgument, InvalidFrame, UnknownState, listed, nearest, nearest_text, shown, warn
+from pgm.evidence import Likelihoods, is_weighed
 from pgm.variables import REAL, Variable, as_float, is_missing
 
 from .coded import Coded, narrow
+from .soft_cells import SoftCells, is_array, of_array, of_cells
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -43,6 +45,7 @@ class Columns:
     n_rows: int
     codes: dict[str, np.ndarray]  # int32, -1 where missing; in the order of the variables
     bad: np.ndarray  # rows with a value that is not a state; such cells are -1
+    soft: dict[str, SoftCells] = field(default_factory=dict)  # cells that weigh states; their codes are -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +146,7 @@ def _holds_values(column: Any) -> bool:
         return False
     if isinstance(column, np.ndarray):
         return column.ndim > 0
-    if isinstance(column, list | range | Coded):
+    if isinstance(column, list | range | Coded | Likelihoods):
         return True
     return isinstance(nw.from_native(column, series_only=True, pass_through=True), nw.Series) or hasattr(
         column, "to_pylist"
@@ -203,6 +206,7 @@ def columns(
     remedy: str = _LEAVE_OUT,
     check: Callable[[], None] = lambda: None,
     numbered: bool = True,
+    soft: bool = False,
 ) -> Columns:
     """Read the wanted columns that exist; the others are not touched.
 
@@ -213,6 +217,7 @@ def columns(
         remedy: what that error proposes.
         check: called before each column; raises when the time limit has passed.
         numbered: whether rows are those of the user's frame, so that an error names one.
+        soft: whether cells may weigh states: pgm.Likelihood, pgm.OneOf, pgm.Not, or an array (rows, states).
 
     >>> wet = Variable("wet", ["no", "yes"])
     >>> columns({"wet": ["yes", None, "no"], "note": ["a", "b", "c"]}, {"wet": wet}).codes
@@ -220,13 +225,23 @@ def columns(
     """
     if bad not in ("raise", "missing"):
         raise InvalidArgument(f"Bad rows can 'raise' or be 'missing', not {shown(bad)}.")
-    n_rows, found = _read(frame, wanted)
+    n_rows, found = _read(frame, wanted, soft)
     codes: dict[str, np.ndarray] = {}
+    weighed: dict[str, SoftCells] = {}
     bad_rows = np.zeros(n_rows, dtype=bool)
     for name, column in found.items():
         check()
+        if is_array(column):
+            weighed[name] = of_array(wanted[name], column)
+            codes[name] = np.full(n_rows, _MISSING, np.int32)
+            continue
         coded = _codes(wanted[name], column)
         wrong = coded == _BAD
+        if soft and wrong.any() and is_weighed(column[int(wrong.argmax())]):
+            cells, taken = of_cells(wanted[name], list(column), np.flatnonzero(wrong))
+            if cells is not None:
+                weighed[name] = cells
+                coded[taken], wrong = _MISSING, wrong & ~taken
         if wrong.any():
             row = int(wrong.argmax())
             if bad == "raise":
@@ -234,7 +249,7 @@ def columns(
             bad_rows |= wrong
             coded[wrong] = _MISSING
         codes[name] = coded
-    return Columns(n_rows, codes, bad_rows)
+    return Columns(n_rows, codes, bad_rows, weighed)
 
 
 def real_columns(
@@ -386,10 +401,10 @@ class Alike:
 # --- from a frame to columns --------------------------------------------------------------------------------
 
 
-def _read(frame: object, wanted: Mapping[str, Variable]) -> tuple[int, dict[str, Column]]:
-    """The number of rows, and the wanted columns in the order of the variables."""
+def _read(frame: object, wanted: Mapping[str, Variable], soft: bool = False) -> tuple[int, dict[str, Column]]:
+    """The number of rows, and the wanted columns in the order of the variables; `soft`: weights too."""
     if isinstance(frame, Mapping):
-        return _of_dict(frame, wanted)
+        return _of_dict(frame, wanted, soft)
     if isinstance(frame, list | tuple):
         return _of_rows(frame, wanted)
     if isinstance(frame, np.ndarray):
@@ -402,8 +417,14 @@ def _read(frame: object, wanted: Mapping[str, Variable]) -> tuple[int, dict[str,
     return _of_native(frame, wanted)
 
 
-def _of_dict(frame: Mapping[Any, Any], wanted: Mapping[str, Variable]) -> tuple[int, dict[str, Column]]:
-    found = {name: _column(name, frame[name]) for name in wanted if name in frame}
+def _of_dict(
+    frame: Mapping[Any, Any], wanted: Mapping[str, Variable], soft: bool = False
+) -> tuple[int, dict[str, Column]]:
+    found = {
+        name: frame[name] if soft and is_array(frame[name]) else _column(name, frame[name])
+        for name in wanted
+        if name in frame
+    }
     lengths = {name: len(column) for name, column in found.items()}
     for name, column in frame.items():
         if name not in found and hasattr(column, "__len__") and not isinstance(column, str | bytes):
@@ -476,6 +497,8 @@ def _narrowed(frame: Any, wanted: Mapping[str, Variable]) -> nw.DataFrame[Any]:
 
 def _column(name: object, column: Any) -> Column:
     """A column of a dict as a list, an array or a series."""
+    if isinstance(column, Likelihoods):
+        column = np.asarray(column, dtype=object)
     if isinstance(column, np.ma.MaskedArray):
         column = column.tolist()  # with None where masked
     if isinstance(column, list | Coded):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pgm.cpds import CPD
-from pgm.errors import ImpossibleEvidence, InvalidArgument
+from pgm.errors import ImpossibleEvidence, InvalidArgument, listed
 from pgm.frames import Columns
 from pgm.learning.counts import distinct
 from pgm.runtime.clock import Clock
@@ -38,6 +39,11 @@ class Expectation:
         if hard and any(cpd.continuous or cpd.takes_continuous for cpd in task.kinds.values()):
             raise InvalidArgument(
                 'method="hard" is for discrete networks; with continuous variables EM is soft.'
+            )
+        if hard and rows.soft:
+            raise InvalidArgument(
+                f'method="hard" completes rows by states, and cells of {listed(list(rows.soft))} weigh them: '
+                "leave it out, for soft EM."
             )
         seen = {name for name, c in rows.codes.items() if not (c < 0).any()}
         seen |= {name for name, x in rows.numbers.items() if not np.isnan(x).any()}
@@ -86,20 +92,21 @@ class Expectation:
         compiled, task = self._compiled(now), self.task
         if compiled.gaussians is None:
             if self._rows is None:
-                from pgm.inference.asking.frame_statistics import DiscreteRows
+                from pgm.inference.asking.frame_statistics import SoftRows
 
                 codes = {name: c.astype(np.int32, copy=False) for name, c in task.rows.codes.items()}
-                data = Columns(task.rows.n_rows, codes, np.zeros(task.rows.n_rows, bool))
-                self._rows = DiscreteRows(compiled, data, task.rows.weights)
-            tables, log = self._rows.expected(compiled, task.clock)
-            return log, self._network._expected(compiled.program, tables, {})
+                data = Columns(task.rows.n_rows, codes, np.zeros(task.rows.n_rows, bool), task.rows.soft)
+                parts = partial(self._network._in_bulk, compiled.position)
+                self._rows = SoftRows(compiled, data, task.rows.weights, parts)
+            program, tables, log = self._rows.counted(compiled, task.clock)
+            return log, self._network._expected(program, tables, {})
         if self._rows is None:
             from pgm.inference.asking.continuous_frames import Table
             from pgm.inference.asking.frame_statistics import HybridRows
 
             rows, bad = task.rows, np.zeros(task.rows.n_rows, bool)
             codes = {name: c.astype(np.int32, copy=False) for name, c in rows.codes.items()}
-            table = Table(compiled, compiled.names, codes, rows.numbers, bad, False, task.clock)
+            table = Table(compiled, compiled.names, codes, rows.numbers, bad, False, task.clock, rows.soft)
             self._rows = HybridRows(compiled, table, rows.weights)
         tables, densities, log = self._rows.expected(compiled, task.clock)
         return log, self._network._expected(compiled.program, tables, densities)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from pgm.distributions.pseudo_counts import Expert
 from pgm.errors import InvalidArgument, InvalidFrame, UnknownVariable, listed, nearest, shown
 from pgm.evidence import LARGEST
 from pgm.frames import Held, columns, domains_of, names_of, real_columns, weights_of
+from pgm.frames.soft_cells import SoftCells
 from pgm.learning.counts.grouped import GroupedCounts
 from pgm.runtime.clock import Clock
 from pgm.variables import REAL, Domain, Variable, as_domain
@@ -62,6 +63,7 @@ class Rows:
     plain: bool  # no weights were given
     given: int | None = None  # how many rows there were before equal ones were counted once
     grouped: GroupedCounts | None = None  # counts that the engine made; there are no rows then
+    soft: dict[str, SoftCells] = field(default_factory=dict)  # cells that weigh states; their codes are -1
 
     @property
     def n_given(self) -> int:
@@ -230,13 +232,13 @@ def read(held: Held, variables: Mapping[str, Variable], latent: Mapping[str, Dom
     remedy = "Such a value is no state of the network; leave the row out, or declare the states"
     states = {n: v for n, v in variables.items() if not v.continuous}
     reals = {n: v for n, v in variables.items() if v.continuous}
-    data = columns(frame, states, remedy=remedy, check=clock.check, numbered=held.n_rows is None)
+    data = columns(frame, states, remedy=remedy, check=clock.check, numbered=held.n_rows is None, soft=True)
     found = real_columns(frame, reals, remedy="Leave such rows out", check=clock.check)
     n = max(data.n_rows, found.n_rows)
     if n == 0:
         raise InvalidFrame("The frame has no rows: there is nothing to learn from.")
     for name, column in data.codes.items():
-        if name not in latent and not (column >= 0).any():
+        if name not in latent and name not in data.soft and not (column >= 0).any():
             raise InvalidFrame(
                 f"The column {shown(name)} has no value. If nobody observed {shown(name)}, say so: "
                 f"latent=[{name!r}]."
@@ -252,7 +254,7 @@ def read(held: Held, variables: Mapping[str, Variable], latent: Mapping[str, Dom
     if held.families:
         grouped = _grouped(held, data.codes, variables)
         return Rows(n, data.codes, found.values, shares, True, held.n_rows, grouped)
-    return Rows(n, data.codes, found.values, shares, weights is None, held.n_rows)
+    return Rows(n, data.codes, found.values, shares, weights is None, held.n_rows, soft=data.soft)
 
 
 def _grouped(held: Held, order: Mapping[str, Any], variables: Mapping[str, Variable]) -> GroupedCounts:

@@ -13,6 +13,7 @@ from pgm.errors import InvalidArgument, InvalidEvidence
 from pgm.evidence import LARGEST, Observed, number_of
 from pgm.factors import Dense, GaussianFactor
 from pgm.frames import among, columns, real_columns
+from pgm.frames.soft_cells import SoftCells
 from pgm.inference.asking.failures import impossible_row
 from pgm.inference.engines.by_position import make_posterior
 from pgm.inference.engines.exact.posterior import Posterior
@@ -45,6 +46,7 @@ class Table:
     bad: np.ndarray  # bool
     may_be_bad: bool
     clock: Clock
+    soft: dict[str, SoftCells] = field(default_factory=dict)  # cells that weigh states
     links: dict[int, Link | CurveLink] = field(default_factory=dict)  # by the position of the child
 
     def in_batches(self, targets: Sequence[int] = ()) -> Answers:
@@ -62,6 +64,7 @@ class Table:
             [v for v in targets if index_of[v] < 0],
             [int(index_of[v]) for v in targets if index_of[v] >= 0],
             self.linked(),
+            {position[name]: cells for name, cells in self.soft.items()},
         )
         return rows.answer(np.flatnonzero(~self.bad))
 
@@ -94,7 +97,7 @@ class Table:
         for row in rows.tolist():
             self.clock.check()
             try:
-                observed = _observed(self.compiled, self.codes, self.values, row)
+                observed = self._observed(row)
                 exactly = scores.exactly(self.compiled, observed, self.about, self._written(row))
                 yield row, ask(_posterior(exactly, observed, self.clock))
             except (InvalidArgument, InvalidEvidence) as error:
@@ -104,6 +107,33 @@ class Table:
                     continue
                 raise impossible_row(str(row), self.compiled, observed, self.clock, *remedy) from None
 
+    def _observed(self, row: int) -> Observed:
+        """What a row says."""
+        hard: dict[str, int] = {}
+        weights: dict[str, tuple[np.ndarray, ...]] = {}
+        given: dict[str, object] = {}
+        by_name, log_weight = self.compiled.by_name, 0.0
+        for name, column in self.codes.items():
+            if column[row] >= 0:
+                hard[name] = int(column[row])
+                given[name] = by_name[name].states[hard[name]]
+        for name, cells in self.soft.items():
+            if (at := int(cells.which[row])) >= 0:
+                left, given[name] = np.flatnonzero(cells.weights[at]), cells.given(row)
+                if left.size > 1:
+                    weights[name] = (cells.weights[at],)
+                else:
+                    hard[name] = int(left[0])
+                    log_weight += math.log(cells.weights[at, hard[name]])
+        for name, numbers_ in self.values.items():
+            if not math.isnan(numbers_[row]):
+                hard[name], given[name] = 0, number_of(by_name[name], float(numbers_[row]))
+        return Observed(hard, weights, {}, log_weight, given)
+
+    def log_weight(self, row: int) -> float:
+        """The logarithm of the weights of what a row leaves one state, which its total lacks."""
+        return self._observed(row).log_weight if self.soft else 0.0
+
 
 def log_likelihood(compiled: ModelSnapshot, frame: Any, bad_rows: str, clock: Clock) -> np.ndarray:
     """Log density of each row; NaN where a row is bad."""
@@ -112,7 +142,7 @@ def log_likelihood(compiled: ModelSnapshot, frame: Any, bad_rows: str, clock: Cl
     values = np.where(found.done, found.logs, math.nan)
     left = np.flatnonzero(~found.done & ~table.bad)
     for row, log in table.one_by_one(left, lambda posterior: log_of(posterior.total())):
-        values[row] = log
+        values[row] = log + table.log_weight(row)
     values.flags.writeable = False
     return values
 
@@ -210,29 +240,14 @@ def read(
     wanted = among(frame, compiled.by_name, compiled.position, frozenset(targets or ()))
     states = {n: v for n, v in wanted.items() if not v.continuous}
     reals = {n: v for n, v in wanted.items() if v.continuous}
-    data = columns(frame, states, bad=bad_rows, check=clock.check)
+    data = columns(frame, states, bad=bad_rows, check=clock.check, soft=True)
     found = real_columns(frame, reals, bad=bad_rows, largest=LARGEST, check=clock.check)
     bad = np.zeros(found.n_rows, bool)
     for some in (data.bad, found.bad):
         if some is not None:
             bad |= some
     about = compiled.names if targets is None else targets
-    return Table(compiled, about, data.codes, found.values, bad, bad_rows == "missing", clock)
-
-
-def _observed(
-    compiled: ModelSnapshot, codes: dict[str, np.ndarray], values: dict[str, np.ndarray], row: int
-) -> Observed:
-    hard: dict[str, int] = {}
-    given: dict[str, object] = {}
-    for name, column in codes.items():
-        if column[row] >= 0:
-            hard[name] = int(column[row])
-            given[name] = compiled.by_name[name].states[hard[name]]
-    for name, numbers_ in values.items():
-        if not math.isnan(numbers_[row]):
-            hard[name], given[name] = 0, number_of(compiled.by_name[name], float(numbers_[row]))
-    return Observed(hard, {}, {}, 0.0, given)
+    return Table(compiled, about, data.codes, found.values, bad, bad_rows == "missing", clock, data.soft)
 
 
 def _posterior(compiled: ModelSnapshot, observed: Observed, clock: Clock) -> HybridPosterior:

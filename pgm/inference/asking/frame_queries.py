@@ -15,6 +15,7 @@ from pgm.errors import TooLarge
 from pgm.evidence import observe
 from pgm.frames import Columns, among, columns
 from pgm.inference.asking.failures import impossible_row
+from pgm.inference.asking.soft_rows import Parts, extended
 from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.wide_numbers import log_of
@@ -54,13 +55,19 @@ class _Found:
     status: np.ndarray  # int64, of the frame's rows
     logs: np.ndarray  # log P(row), not normalised over all possible rows
     shares: np.ndarray  # (distinct rows, states of all targets)
+    more: np.ndarray  # of the frame's rows, what the logs lack
 
 
 def predict(
-    compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, bad_rows: str, clock: Clock
+    compiled: ModelSnapshot,
+    frame: Any,
+    targets: Sequence[str] | None,
+    bad_rows: str,
+    clock: Clock,
+    parts: Parts,
 ) -> dict[str, np.ndarray]:
     """The most probable state of each target in each row, None where a row is bad."""
-    found = _answer(compiled, frame, targets, bad_rows, clock)
+    found = _answer(compiled, frame, targets, bad_rows, clock, parts)
     failed = np.flatnonzero(found.status != DONE)
     answers = {}
     for name, shares in _parts(compiled, targets, found):
@@ -73,10 +80,15 @@ def predict(
 
 
 def predict_proba(
-    compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, bad_rows: str, clock: Clock
+    compiled: ModelSnapshot,
+    frame: Any,
+    targets: Sequence[str] | None,
+    bad_rows: str,
+    clock: Clock,
+    parts: Parts,
 ) -> dict[str, np.ndarray]:
     """P(target | row) of each target for each row; NaN where a row is bad."""
-    found = _answer(compiled, frame, targets, bad_rows, clock)
+    found = _answer(compiled, frame, targets, bad_rows, clock, parts)
     failed = np.flatnonzero(found.status != DONE)
     answers = {}
     for name, shares in _parts(compiled, targets, found):
@@ -87,10 +99,12 @@ def predict_proba(
     return answers
 
 
-def log_likelihood(compiled: ModelSnapshot, frame: Any, bad_rows: str, clock: Clock) -> np.ndarray:
+def log_likelihood(
+    compiled: ModelSnapshot, frame: Any, bad_rows: str, clock: Clock, parts: Parts
+) -> np.ndarray:
     """The log of the sum of the product of all factors, for each row; NaN where a row is bad."""
-    found = _answer(compiled, frame, (), bad_rows, clock)
-    values = np.take(found.logs, found.table.inverse)
+    found = _answer(compiled, frame, (), bad_rows, clock, parts)
+    values: np.ndarray = np.take(found.logs, found.table.inverse) + found.more
     values[found.status != DONE] = math.nan
     values.flags.writeable = False
     return values
@@ -108,12 +122,18 @@ def _parts(
 
 
 def _answer(
-    compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, bad_rows: str, clock: Clock
+    compiled: ModelSnapshot,
+    frame: Any,
+    targets: Sequence[str] | None,
+    bad_rows: str,
+    clock: Clock,
+    parts: Parts,
 ) -> _Found:
     """Answer every row; targets None: all variables, observed ones included; no targets: P(row) alone."""
     wanted = among(frame, compiled.by_name, compiled.position, frozenset(targets or ()))
-    data = columns(frame, wanted, bad=bad_rows, check=clock.check)
-    table = distinct(compiled, data)
+    data = columns(frame, wanted, bad=bad_rows, check=clock.check, soft=True)
+    asking, coded, more = extended(compiled, data, parts)
+    table = distinct(asking, coded)
     everything = range(len(compiled.names))
     places = tuple(everything if targets is None else [compiled.position[name] for name in targets])
     asked = Wanted(places, targets is None or len(targets) > 1)
@@ -125,13 +145,13 @@ def _answer(
             "ask for fewer rows or fewer variables at once."
         )
     answers = Answers(np.zeros(n, np.int64), np.zeros(n), np.zeros(n, np.int64), np.zeros((n, width)))
-    logs = fill(compiled, table, asked, answers, clock)
+    logs = fill(asking, table, asked, answers, clock)
     status = np.take(answers.status, table.inverse)
     if data.bad is not None:
         status[data.bad] = BAD
     if bad_rows == "raise":
         refuse(compiled, data, status, clock)
-    return _Found(table, status, logs, answers.shares)
+    return _Found(table, status, logs, answers.shares, more)
 
 
 def fill(
@@ -177,11 +197,12 @@ def refuse(compiled: ModelSnapshot, data: Columns, status: np.ndarray, clock: Cl
     if failed.size == 0:
         return
     row = int(failed[0])
-    given = {
+    given: dict[str, Any] = {
         name: compiled.by_name[name].states[int(codes[row])]
         for name, codes in data.codes.items()
         if codes[row] >= 0
     }
+    given |= {name: said for name, cells in data.soft.items() if (said := cells.given(row)) is not None}
     more = f" ({failed.size:,} rows in all)" if failed.size > 1 else ""
     raise impossible_row(f"{row}{more}", compiled, observe(compiled.by_name, given), clock, *remedy)
 

@@ -24,6 +24,7 @@ from pgm.inference.asking.frame_queries import (
     laid_out,
     refuse,
 )
+from pgm.inference.asking.soft_rows import Parts, extended
 from pgm.inference.engines.gaussian.hybrid import HybridPosterior
 from pgm.inference.engines.gaussian.row_statistics import RowStatistics
 from pgm.inference.engines.model_snapshot import ModelSnapshot
@@ -39,19 +40,17 @@ ALLOW = 'Leave such rows out, or make them possible: with a prior, such as "bdeu
 
 
 def of_frame(
-    compiled: ModelSnapshot, frame: Any, weights: Any, clock: Clock
-) -> tuple[dict[int, np.ndarray], dict[int, GaussianStatistics]]:
-    """The expected counts of all tables of the program, and the statistics of all densities."""
+    compiled: ModelSnapshot, frame: Any, weights: Any, clock: Clock, parts: Parts
+) -> tuple[Program, dict[int, np.ndarray], dict[int, GaussianStatistics]]:
+    """The program, the expected counts of all its tables, and the statistics of all densities."""
     wanted = among(frame, compiled.by_name, compiled.position, frozenset())
     if compiled.gaussians is None:
-        data = columns(frame, wanted, remedy="Leave such rows out", check=clock.check)
-        return DiscreteRows(compiled, data, weights_of(weights, data.n_rows, frame)).expected(
-            compiled, clock
-        )[0], {}
+        data = columns(frame, wanted, remedy="Leave such rows out", check=clock.check, soft=True)
+        plain = SoftRows(compiled, data, weights_of(weights, data.n_rows, frame), parts)
+        return *plain.counted(compiled, clock)[:2], {}
     table = continuous_frames.read(compiled, frame, (), "raise", clock)
-    return HybridRows(compiled, table, weights_of(weights, table.bad.size, frame)).expected(compiled, clock)[
-        :2
-    ]
+    rows = HybridRows(compiled, table, weights_of(weights, table.bad.size, frame))
+    return compiled.program, *rows.expected(compiled, clock)[:2]
 
 
 class DiscreteRows:
@@ -61,9 +60,13 @@ class DiscreteRows:
         compiled: the model, or one of the same structure.
         data: the rows.
         weights: one for each row.
+        written: the rows as the user wrote them, for messages; None: `data`.
     """
 
-    def __init__(self, compiled: ModelSnapshot, data: Columns, weights: np.ndarray) -> None:
+    def __init__(
+        self, compiled: ModelSnapshot, data: Columns, weights: np.ndarray, written: Columns | None = None
+    ) -> None:
+        self.written = data if written is None else written
         self.table: Table = distinct(compiled, data)
         n = self.table.codes.shape[0]
         self.weights = np.bincount(self.table.inverse, weights, minlength=n).astype(np.float64)
@@ -123,9 +126,34 @@ class DiscreteRows:
                 answers.status[row] = IMPOSSIBLE
         status = np.where(counting, answers.status, DONE)
         if (status != DONE).any():
-            refuse(compiled, table.data, np.take(status, table.inverse), clock, ALLOW)
+            refuse(compiled, self.written, np.take(status, table.inverse), clock, ALLOW)
         log = math.fsum((self.weights[counting] * logs[counting]).tolist())
         return {f: counts[begins[f] : begins[f + 1]] for f in range(begins.size - 1)}, log
+
+
+class SoftRows:
+    """The same where cells may weigh states.
+
+    Args:
+        compiled: the model, or one of the same structure.
+        data: the rows.
+        weights: one for each row.
+        parts: the parts of the model as it is.
+    """
+
+    def __init__(self, compiled: ModelSnapshot, data: Columns, weights: np.ndarray, parts: Parts) -> None:
+        self.data, self.weights, self.parts = data, weights, parts
+        self._plain = None if data.soft else DiscreteRows(compiled, data, weights)
+
+    def counted(self, compiled: ModelSnapshot, clock: Clock) -> tuple[Program, dict[int, np.ndarray], float]:
+        """The program, expected counts of those of its tables that are the model's, the log-likelihood."""
+        if self._plain is not None:
+            return compiled.program, *self._plain.expected(compiled, clock)
+        made, coded, more = extended(compiled, self.data, self.parts)
+        counts, log = DiscreteRows(made, coded, self.weights, self.data).expected(made, clock)
+        own = made.program.factor_of <= made.program.factor_of.max() - len(self.data.soft)
+        log += math.fsum((self.weights * more).tolist())
+        return made.program, {f: found for f, found in counts.items() if own[f]}, log
 
 
 class HybridRows:
@@ -167,7 +195,7 @@ class HybridRows:
 
         for row, ((tables, moments), one) in table.one_by_one(np.flatnonzero(left), ask, ALLOW):
             w = float(self.weights[row])
-            log += w * one
+            log += w * (one + table.log_weight(row))
             for f, found in tables.items():
                 counts[f] = counts[f] + w * found if f in counts else w * found
             for v, found in moments.items():
@@ -187,6 +215,7 @@ class HybridRows:
             {int(g.index_of[position[name]]): column for name, column in table.values.items()},
             self.weights,
             table.linked(),
+            soft={position[name]: cells for name, cells in table.soft.items()},
         )
         rows.answer(some)
         return rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -488,8 +489,8 @@ class Questions(RowQuestions):
             from pgm.inference.asking.frame_statistics import of_frame
 
             def of_rows() -> dict[Any, Any]:
-                found = of_frame(compiled, given, weights, clock)
-                return self._expected(compiled.program, *found)
+                parts = partial(self._in_bulk, compiled.position)
+                return self._expected(*of_frame(compiled, given, weights, clock, parts))
 
             return session.answered(compiled, None, clock, of_rows)
         if weights is not None:

@@ -70,7 +70,7 @@ class RowQuestions(CompiledModel):
         clock = start_clock()
         compiled = self._compile_in(clock)
         names = None if target is None else self._asked(compiled, target, joint=False)
-        found = _by_row("predict", compiled, clock, bad_rows, frame, names)
+        found = _by_row(self, "predict", compiled, clock, bad_rows, frame, names)
         alike = Alike(frame, compiled.by_name)
         if names is not None and len(names) == 1:
             return alike.column(names[0], found[names[0]])
@@ -113,7 +113,7 @@ class RowQuestions(CompiledModel):
         compiled = self._compile_in(clock)
         names = None if target is None else self._asked(compiled, target, joint=False)
         alike = Alike(frame, compiled.by_name)
-        each = _by_row("predict_proba", compiled, clock, bad_rows, frame, names)
+        each = _by_row(self, "predict_proba", compiled, clock, bad_rows, frame, names)
         found = {name: alike.shares(name, values) for name, values in each.items()}
         return found[names[0]] if names is not None and len(names) == 1 else found
 
@@ -137,7 +137,7 @@ class RowQuestions(CompiledModel):
         """
         clock = start_clock()
         compiled = self._compile_in(clock)
-        logs: np.ndarray = _by_row("log_likelihood", compiled, clock, bad_rows, frame)
+        logs: np.ndarray = _by_row(self, "log_likelihood", compiled, clock, bad_rows, frame)
         if self._normalised():
             return logs
         nothing = observe(compiled.by_name, None)
@@ -162,7 +162,9 @@ class RowQuestions(CompiledModel):
         return math.fsum(logs[~np.isnan(logs)].tolist())
 
 
-def _by_row(ask: str, compiled: ModelSnapshot, clock: Clock, bad_rows: str, *args: Any) -> Any:
+def _by_row(
+    model: CompiledModel, ask: str, compiled: ModelSnapshot, clock: Clock, bad_rows: str, *args: Any
+) -> Any:
     """Ask about each row of a frame, in the module for such a model."""
     if bad_rows not in ("raise", "missing"):
         raise InvalidArgument(f'bad_rows is "raise" or "missing", not {shown(bad_rows)}.')
@@ -171,4 +173,6 @@ def _by_row(ask: str, compiled: ModelSnapshot, clock: Clock, bad_rows: str, *arg
     else:
         from pgm.inference.asking import continuous_frames as rows  # type: ignore[no-redef]
     work = functools.partial(getattr(rows, ask), compiled, *args, bad_rows, clock)
+    if compiled.gaussians is None:  # there cells that weigh states need the parts of the model
+        work = functools.partial(work, functools.partial(model._in_bulk, compiled.position))
     return session.answered(compiled, None, clock, work)

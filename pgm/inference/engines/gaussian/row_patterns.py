@@ -17,6 +17,7 @@ import numpy as np
 from pgm.config import current
 from pgm.errors import TooLarge
 from pgm.factors import Dense, Factor
+from pgm.frames.soft_cells import SoftCells
 from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.gaussian import elimination, own_densities
 from pgm.inference.engines.gaussian.linked_rows import CurveLink, Link
@@ -87,6 +88,7 @@ class Rows:
         targets: Sequence[int],
         continuous: Sequence[int],
         linked: Linked | None = None,
+        soft: Mapping[int, SoftCells] | None = None,
     ) -> None:
         """Take in the rows.
 
@@ -99,8 +101,10 @@ class Rows:
             targets: discrete variables whose probabilities are wanted, by position.
             continuous: continuous ones whose means are wanted, by index.
             linked: states with continuous parents, if there are any.
+            soft: cells that weigh states of discrete variables, by position.
         """
-        self.linked = linked
+        self.linked, self.soft = linked, soft or {}
+        self._weights = {v: cells.logs() for v, cells in self.soft.items()}
         self.posterior, self.gaussians, self.codes, self.values = posterior, gaussians, codes, values
         self.targets, self.continuous = targets, continuous
         self._own: dict[int, np.ndarray] = {}  # of densities of their own
@@ -155,6 +159,7 @@ class Rows:
         switches = set(self.gaussians.arrays.switches.tolist())
         keys = [column[rows] if v in switches else column[rows] >= 0 for v, column in self.codes.items()]
         keys += [~np.isnan(column[rows]) for column in self.values.values()]
+        keys += [cells.which[rows] >= 0 for cells in self.soft.values()]
         return _split(rows, keys)
 
     def _answer(self, rows: np.ndarray, fixed: dict[int, int]) -> None:
@@ -171,15 +176,14 @@ class Rows:
         switches = set(g.arrays.switches[np.repeat(relevant, np.diff(g.arrays.switch_at)) != 0].tolist())
         fixed = dict(fixed)
         fixed |= {v: int(self.codes[v][first]) for v in observed if v in switches}
-        links = self._relevant(
-            first,
-            self._about([*observed, *self.targets, *(int(g.positions[x]) for x in (*seen, *hidden))]),
-        )
+        weighed = [v for v, cells in self.soft.items() if cells.which[first] >= 0]
+        about = [*observed, *weighed, *self.targets, *(int(g.positions[x]) for x in (*seen, *hidden))]
+        links = self._relevant(first, self._about(about))
         if links is None:
             return
         open_ = {v for link in links for v in (*link.open_at(first), link.score.child)} - set(observed)
         others = [v for v in observed if v not in fixed]
-        normals = self._normals(relevant, switches | open_, fixed)
+        normals = self._normals(relevant, switches | open_ | set(weighed), fixed)
         if normals is None:
             return
         size = math.prod(int(self.cards[v]) for v in (*normals.axes, *others))
@@ -271,6 +275,7 @@ class Rows:
         links: Sequence[Link] = (),
     ) -> None:
         axes, cards = normals.axes, self.cards
+        weighed = [v for v, cells in self.soft.items() if cells.which[rows[0]] >= 0]
         digits = (
             np.unravel_index(np.arange(math.prod(dims)), dims)
             if (dims := [int(cards[v]) for v in axes])
@@ -306,8 +311,10 @@ class Rows:
             logs, means = conditional.of(values)
             for link in links:
                 logs = logs + link.likelihood(part, axes, digits, n)
+            for v in weighed:
+                logs = logs + self._weights[v][self.soft[v].which[part]].T[digits[axes.index(v)]]
             here = weights[:, at]
-            possible = (here > 0.0) & (logs > -math.inf) if links else here > 0.0
+            possible = (here > 0.0) & (logs > -math.inf) if links or weighed else here > 0.0
             for x, which in conditional.own.items():
                 more = self._own_logs(x)[part].T[which]
                 logs, possible = logs + more, possible & (more > -math.inf)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from pgm.distributions.gaussian_statistics import GaussianStatistics, complete_statistics
+from pgm.frames.soft_cells import SoftCells
 from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.gaussian.row_patterns import Linked, Pattern, Rows
 from pgm.inference.program.continuous import Gaussians
@@ -31,10 +32,11 @@ class RowStatistics(Rows):
         values: Mapping[int, np.ndarray],
         weights: np.ndarray,
         linked: Linked | None = None,
+        soft: Mapping[int, SoftCells] | None = None,
     ) -> None:
         """Take in the rows; see `Rows`."""
         every = [x for x in range(gaussians.n) if x not in gaussians.own]  # those have no such statistics
-        super().__init__(posterior, gaussians, codes, values, weights.size, [], every, linked)
+        super().__init__(posterior, gaussians, codes, values, weights.size, [], every, linked, soft)
         self.weights = weights
         self.densities: dict[int, GaussianStatistics] = {}
         # Configurations of discrete variables, -1 where open, each with its weight.
