@@ -47,7 +47,7 @@ class RowStatistics(Rows):
         return False
 
     def _about(self, observed: list[int]) -> list[int]:
-        return list(range(self.cards.size))  # every family counts
+        return list(range(self.gaussians.index_of.size))  # every family counts; the rest is hidden in gates
 
     def _fill(self, rows: np.ndarray, *args: Any) -> None:
         """Take what a group gives only if all of its rows were answered without an error."""
