@@ -285,6 +285,17 @@ def test_a_trace_that_is_long_is_thinned_evenly(corrections: int) -> None:
     assert "step" in str(trace)
 
 
+def test_a_trace_of_very_many_columns_has_fewer_points() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(4, 20_000))
+    found = quietly(Perceptron("batch", margin=1e9, max_iter=500), rows, [0, 1, 0, 1])
+    trace = found.traces_[1]
+    assert trace.weights.size <= (1 << 22) + 20_001
+    assert trace.steps[-1] == 500
+    assert (np.diff(trace.steps)[:-1] == trace.every).all()
+    assert trace.every == 4
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 3), st.integers(4, 14), st.booleans())
 def test_separability_is_what_a_hard_margin_says(seed: int, d: int, n: int, discrete: bool) -> None:

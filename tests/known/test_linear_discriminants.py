@@ -273,6 +273,24 @@ def test_A114_one_against_all_is_scikit_learns_but_for_rejects():
     assert (careful.predict(rows) == np.where(alone, peer.predict(rows), "none")).all()
 
 
+def test_A114_a_reject_is_a_finding_too():
+    """What it said, "none" among it, as a node below the truth: P(truth | said) by counting."""
+    rng = np.random.default_rng(7)
+    y = np.repeat(["a", "b", "c"], 60)
+    rows = rng.normal(size=(180, 2)) + 2.0 * np.repeat([[0, 0], [1, 0], [0, 1]], 60, axis=0)
+    said = RejectingClassifier(reject="none").fit(rows[::2], y[::2]).predict(rows[1::2])
+    truth = y[1::2]
+    names = ["a", "b", "c"]
+    net = pgm.BayesianNetwork()
+    net.add("truth", [1 / 3] * 3, states=names)
+    table = pgm.confusion_table(truth, said, states=names, outputs=[*names, "none"])
+    net.add("said", table, parents=["truth"])
+    for word in [*names, "none"]:
+        counts = np.array([((truth == name) & (said == word)).sum() for name in names])
+        assert counts.sum() > 0
+        assert net.query("truth", {"said": word}).values == near((counts / counts.sum()).tolist())
+
+
 PAIRS = np.array([[[0.0, 1.0, -0.5], [-1.0, 0.0, 2.0], [0.5, -2.0, 0.0]]])  # O21: g_ij
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 POINTS = 1024  # that a trace has at most; of longer ways every second, fourth, ... correction is kept
+_NUMBERS = 1 << 22  # that it has at most: fewer points of very many columns
 _ROWS = 20
 _CELLS = 6
 
@@ -105,8 +106,9 @@ class Recorder:
         """The first point is where the weights begin."""
         self.dim = start.size
         self.counts = np.array([0, 1, 1, 0], np.int64)  # corrections, points, stride, errors in the pocket
-        self.steps = np.zeros(POINTS, np.int64)
-        self.path = np.zeros(POINTS * self.dim)
+        points = max(16, min(POINTS, _NUMBERS // self.dim))
+        self.steps = np.zeros(points, np.int64)
+        self.path = np.zeros(points * self.dim)
         self.path[: self.dim] = start
 
     def add(self, a: np.ndarray) -> None:
