@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks import mixtures, parameters
+from benchmarks import bridge, mixtures, parameters
 from benchmarks.exact import Part, run_parts
 from benchmarks.harness import Options, Report
 
-PARTS: dict[str, Part] = {"parameters": parameters.run, "mixtures": mixtures.run}
+PARTS: dict[str, Part] = {"parameters": parameters.run, "mixtures": mixtures.run, "bridge": bridge.run}
 
 
 def run(parts: Sequence[str], options: Options) -> Report:

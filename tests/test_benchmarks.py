@@ -14,6 +14,7 @@ import pytest
 import pgm
 from benchmarks import (
     against,
+    bridge,
     counting,
     drawing,
     growth,
@@ -71,6 +72,14 @@ def test_hidden_markov_models_agree_with_their_peers(monkeypatch):
     }
     assert {r.side for r in report.results} >= {"pgm", hidden_markov.HMMLEARN}
     assert len(report.findings) == 12
+
+
+def test_classifiers_in_networks_agree_with_themselves():
+    pytest.importorskip("pandas")
+    report = Report()
+    bridge.run(report, Options(rounds=1, rows=500))
+    assert len(report.results) == 8
+    assert len(report.findings) == 4
 
 
 def test_mixtures_agree_with_scikit_learn():

@@ -139,11 +139,11 @@ class ClassifierCPD(EstimatorCPD):
             )
         if not n:
             return values
-        sums = values.sum(axis=1)
-        off = np.abs(sums - 1.0)
-        if not (values.min() >= 0.0 and off.max() <= _OFF):
+        sums = values @ np.ones(values.shape[1])
+        off = max(float(sums.max()) - 1.0, 1.0 - float(sums.min()))
+        if not (values.min() >= 0.0 and off <= _OFF):
             self._refuse(values, sums, columns_)
-        if off.max() > 1e-12:
+        if off > 1e-12:
             values = values / sums[:, None]
         return values if self._order is None else values[:, self._order]
 
