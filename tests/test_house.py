@@ -146,6 +146,7 @@ def test_loops_are_plain_functions(path: Path) -> None:
 
 # What the answers of each file of loops are checked against, that shares no code with them.
 ORACLES = {
+    "pgm/adapters/ranking": ("tests/adapters/test_ranking.py", "itertools.combinations"),
     "pgm/adapters": ("tests/adapters/test_clusters.py", "itertools.product"),
     "pgm/adapters/linear": ("tests/known/test_perceptron_rules.py", "by_hand("),
     "pgm/adapters/smoothing": ("tests/adapters/test_smoothing.py", "statsmodels"),

@@ -36,6 +36,7 @@ from .neighbours.networks import ProbabilisticNeuralNetwork, RCENetwork
 from .neighbours.prototypes import PrototypeClassifier
 from .outliers import DensityOutliers, LocalOutlierRatio
 from .quality import ClusterQuality, cluster_quality
+from .ranking import LinearRanker, click_pairs
 from .single_linkage import SingleLinkageOutliers
 from .smoothing import AdditiveSmoother, CondensedSmoother, LocalSmoother, Regressogram, SmoothingSpline
 
@@ -58,6 +59,7 @@ __all__ = [
     "LargeMarginMetric",
     "LeastSquares",
     "LinearProgram",
+    "LinearRanker",
     "LocalOutlierRatio",
     "LocalSmoother",
     "LogisticDiscriminant",
@@ -84,6 +86,7 @@ __all__ = [
     "WeightTrace",
     "Winnow",
     "augmented_error",
+    "click_pairs",
     "cluster_quality",
     "criteria",
     "descend",
@@ -109,6 +112,6 @@ _NEIGHBOURS = [
 ]
 guard_methods(_NEIGHBOURS)
 guard_constructors(_NEIGHBOURS)
-_LOGISTIC = [LogisticDiscriminant]
+_LOGISTIC = [LogisticDiscriminant, LinearRanker]
 guard_methods([*_LOGISTIC, LogisticTrace])
 guard_constructors(_LOGISTIC)

@@ -26,6 +26,7 @@ from .networks import junction_tree, network
 from .outliers import linkage_tree, outliers
 from .paths import gaussian_path, states_over_time
 from .plans import plan
+from .ranking import ranked_rows
 from .regions import classifier_regions, regions
 from .sensitivity import sensitivity, sensitivity_map, tornado
 from .sequences import fit, selection, steps
@@ -79,6 +80,7 @@ __all__ = [
     "ranges",
     "ranked",
     "ranked_assignments",
+    "ranked_rows",
     "regions",
     "report",
     "risk",
