@@ -384,6 +384,8 @@ def backward(
     led: Ints,
     link: Ints,
     back: FloatTable,
+    left: FloatTable,
+    weights: FloatTable,
     index: Ints,
     smoothed: FloatTable,
     found: Ints,
@@ -392,16 +394,15 @@ def backward(
     """The covariances given all that was observed; `found`: how many links there are, and how many matrices.
 
     A *link* is a slot and the step after it: given x[t+1] and what was observed until t, x[t] has a
-    regression matrix, which `back` takes, and a covariance. `smoothed` takes factors: with covariances
-    themselves the rounding of a step would be multiplied by the square of that matrix. `link` and `index` say
-    which ones each step has.
+    regression matrix, which `back` takes, and a covariance, whose factors `left` and `weights` take.
+    `smoothed` takes factors: with covariances themselves the rounding of a step would be multiplied by the
+    square of that matrix. `link` and `index` say which ones each step has.
     """
     steps = slot.size
     n = int(math.sqrt(s.start.size + 0.5))
     size = n + s.weights.shape[1]
     spare, scale, own = np.empty((n, size)), np.empty(size), np.empty((n, size))
-    after, left = np.empty(n * n), np.empty((back.shape[0], n * n))
-    weights = np.empty((back.shape[0], n))  # these two are factors of each link
+    after = np.empty(n * n)
     both, scales = np.empty((n, 2 * n)), np.empty(2 * n)
     moved = np.empty(steps, np.int64)
     latest = np.full(steps, -1)  # the last link that was made of each slot

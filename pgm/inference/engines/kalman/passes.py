@@ -207,12 +207,22 @@ def _runs(
     link, back = np.empty(max(T - 1, 0), np.int64), np.empty((T, n * n))
     smoothed, table, behind, cross, grown = None, None, None, None, False
     if smooth:
-        index, matrices = np.empty(T, np.int64), np.empty((T + 1, n * n))
-        both = np.empty(2, np.int64)
-        args = (p.steps, p.slot, p.predicted, p.filtered, p.rows, p.led, link, back, index, matrices, both)
-        looped("backward", *args, steps=T * n * n * (4 * n + 2 * p.steps.weights.shape[1]), clock=clock)
-        links, count = both.tolist()
-        table = Matrices(_multiplied(matrices[:count], n, clock), index)
+        index, both = np.empty(T, np.int64), np.empty(2, np.int64)
+        taken = [buffers.take(size) for size in ((T + 1) * n * n, T * n * n, T * n)]
+        matrices, left, weights = (
+            part.reshape(-1, width) for part, width in zip(taken, (n * n, n * n, n), strict=True)
+        )
+        args = (p.steps, p.slot, p.predicted, p.filtered, p.rows, p.led, link, back)
+        try:
+            looped(
+                "backward", *args, left, weights, index, matrices, both,
+                steps=T * n * n * (4 * n + 2 * p.steps.weights.shape[1]), clock=clock,
+            )  # fmt: skip
+            links, count = both.tolist()
+            table = Matrices(_multiplied(matrices[:count], n, clock), index)
+        finally:
+            for part in taken:
+                buffers.give(part)
         behind = Matrices(_first(back, links).reshape(-1, n, n), link)
         smoothed = np.empty_like(filtered)
         looped(
