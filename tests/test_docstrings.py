@@ -20,9 +20,11 @@ from pgm.graphs import CPDAG, AdjustmentSets, Comparison, Independencies, Juncti
 from pgm.inference.asking.compiled_query import CompiledQuery
 from pgm.inference.engines.interface import InterfacePlan
 from pgm.inference.engines.plan import Plan
+from pgm.inference.insight.credible import CredibleAnswer
 from pgm.inference.insight.curve import Curve
 from pgm.inference.insight.explanation import AnswerExplanation, Finding
 from pgm.inference.insight.informing import InformationGains
+from pgm.inference.insight.map_ranges import MapRange, MapSensitivity
 from pgm.inference.insight.other_findings import RelevantExplanation, RelevantExplanations, Turn
 from pgm.inference.insight.questioning import Diagnosis, NextQuestion, Step
 from pgm.inference.insight.sensitivity import AnswerSensitivity
@@ -32,7 +34,9 @@ from pgm.inference.insight.tuning import Change, Tuning
 from pgm.inference.insight.two_numbers import Surface
 from pgm.io.bundled import BundledNetworks
 from pgm.models.beliefs import TableBelief
+from pgm.models.causal.causation import Causation
 from pgm.models.causal.counterfactuals import Counterfactual
+from pgm.models.causal.effect_bounds import EffectBounds
 from pgm.models.causal.effect_range import EffectRange
 from pgm.models.causal.effects import CausalEffect
 from pgm.models.causal.estimation import Estimate
@@ -90,6 +94,7 @@ RECEIVED = [
     *(RelevantExplanation, RelevantExplanations, Turn, Diagnosis, NextQuestion, Step, OddCell, Surprises),
     *(AnswerSensitivity, Curve, Tuning, Change, OwnNumbers),
     *(AdjustmentSets, Identified, CausalEffect, Counterfactual, Distance, EffectRange, Estimate),
+    *(Causation, EffectBounds, MapSensitivity, MapRange, CredibleAnswer),
     Decisions,
     *(ClusterQuality, pgm.adapters.SimilarCases),
     *(pgm.evaluation.Regions, pgm.evaluation.DecisionRates, pgm.evaluation.Decided, pgm.evaluation.Curves),
