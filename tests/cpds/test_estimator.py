@@ -619,11 +619,12 @@ def test_states_go_in_as_the_estimator_learned_them():
         (pipeline, pandas.DataFrame({"u": [0.4], "sort": ["wet"]}), "the state"),
         (
             LogisticRegression().fit(dummies, y),
-            dummies.iloc[:0].reindex([0]).assign(u=0.4, sort_dry=0.0, sort_wet=1.0),
+            dummies[:1].assign(u=0.4, sort_dry=0.0, sort_wet=1.0),
             "a column",
         ),
     ):
         net = numbers()
+        net.add("c", pgm.EstimatorCPD(model, parents=["u", "sort"]))
         close(net.query("c", {"u": 0.4, "sort": "wet"}).values, model.predict_proba(x)[0], atol=1e-12)
         assert said in repr(net.cpd("c"))
         free = net.query("c", {"u": 0.4}).values
