@@ -30,6 +30,50 @@ def found(model: Any, x: Any = X, y: Any = Y, at: Any = AT) -> list[float]:
     return model.fit(x, y).predict(at).tolist()
 
 
+def network(model: Any, **options: Any) -> pgm.BayesianNetwork:
+    """x, and y that follows it as a fitted regressor says."""
+    net = pgm.BayesianNetwork()
+    net.add("x", pgm.Gaussian(2.0, sd=1.0))
+    net.add("y", pgm.EstimatorCPD(model.fit(X, Y), parents=["x"], **options))
+    return net
+
+
+def test_A27_A28_A30_A33_A34_A47_A51_in_a_network():
+    """Each is a normal distribution around the curve, whose deviation is that of what is near: N(g, s^2)."""
+    cases = [
+        (Regressogram(width=2.0), 2.0, np.sqrt(2.0)),
+        (LocalSmoother(1.5, window="box", degree=0), 10 / 3, 1.5275252),
+        (LocalSmoother(1.5, window="gaussian", degree=0), 2.9498185199, None),
+        (LocalSmoother(1.5, window="gaussian"), 2.8885105046, None),
+        (SmoothingSpline(1.0), 2.9247877237, None),
+        (Regressogram(width=2.5, degree=1), 2.4, np.sqrt(1.5)),
+    ]
+    for model, mean, deviation in cases:
+        answer = network(model).query("y", {"x": 1.8})
+        assert answer.mean == near(mean, 9)
+        assert answer.sd == near(float(model.predict(AT, return_std=True)[1][0]))
+        if deviation is not None:
+            assert answer.sd == near(deviation, 8)
+
+
+def test_A28_A41_A48_learned_and_drawn_in_a_network():
+    """`net.fit` fits a copy; what is drawn is the curve and its noise; smoothers without noise take an sd."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(2.0, 1.0, size=300)
+    y = np.sin(2.0 * x) + 0.1 * rng.normal(size=300)
+    net = pgm.BayesianNetwork()
+    net.add("x", pgm.Gaussian(0.0, sd=1.0))
+    net.add("y", pgm.EstimatorCPD(LocalSmoother(0.3, window="gaussian"), parents=["x"]))
+    net.fit({"x": x, "y": y})
+    alone = LocalSmoother(0.3, window="gaussian").fit(x[:, None], y)
+    assert net.query("y", {"x": 2.2}).mean == near(alone.predict([[2.2]])[0])
+    drawn = net.sample(2000, seed=0)
+    off = np.asarray(drawn["y"]) - np.sin(2.0 * np.asarray(drawn["x"]))
+    assert abs(off.mean()) < 0.05
+    for model in (AdditiveSmoother(), CondensedSmoother(1.5)):
+        assert network(model, sd=0.5).query("y", {"x": 1.8}).mean == near(found(model)[0])
+
+
 def test_A27_regressogram():
     """O9: bins of width 2 from 0 have the means 2, 3.5 and 4."""
     model = Regressogram(width=2.0)
@@ -75,7 +119,8 @@ def test_A30_kernel_smoother():
 def test_A31_nearest_neighbours():
     """O9: k = 3: 10/3, scikit-learn's; with Gaussian weights of h = d_3 = 1.2: 2.9186818544."""
     assert found(LocalSmoother(neighbours=3, window="box", degree=0)) == near([10 / 3])
-    assert found(KNeighborsRegressor(3)) == near([10 / 3])
+    answer = network(KNeighborsRegressor(3), sd=1.0).query("y", {"x": 1.8})
+    assert (answer.mean, answer.sd) == near((10 / 3, 1.0))
     assert found(LocalSmoother(neighbours=3, window="gaussian", degree=0)) == near([2.9186818544])
 
 
@@ -177,7 +222,10 @@ def test_A43_robust_regression(robust):
     y = 1.0 + 2.0 * x[:, 0] + 0.1 * rng.normal(size=30)
     y[25:29] += 60.0
     assert abs(found(LinearRegression(), x, y, [[5.0]])[0] - 11.0) > 3.0
-    assert found(robust, x, y, [[5.0]]) == pytest.approx([11.0], abs=0.2)
+    net = pgm.BayesianNetwork()
+    net.add("x", pgm.Gaussian(5.0, sd=3.0))
+    net.add("y", pgm.EstimatorCPD(robust.fit(x, y), parents=["x"], sd=0.1))
+    assert net.query("y", {"x": 5.0}).mean == pytest.approx(11.0, abs=0.2)
 
 
 def test_A43_robust_local_lines():

@@ -170,6 +170,52 @@ def test_A42_smooth_histograms():
     assert smooth.predict([[3.0]]).tolist() == near([weights @ heights / weights.sum()])
 
 
+def test_A1_A3_A4_F27_F36_classes_by_their_densities():
+    """O4 and O5: p(x | C) of windows and of neighbours as nodes; only windows are drawn from."""
+    one, two = [[0.0], [1.0], [2.0]], [[3.0], [5.0]]
+
+    def network(make: Any) -> pgm.BayesianNetwork:
+        net = pgm.BayesianNetwork()
+        net.add("C", [0.6, 0.4], states=["one", "two"])
+        net.add("X", pgm.DensityCPD({"one": make().fit(one), "two": make().fit(two)}), parents=["C"])
+        return net
+
+    windows = network(lambda: ParzenDensity(1.0))
+    assert windows.query("C", {"X": 2.4})["one"] == near(0.6090986405)
+    assert windows.probability({"X": 2.4}) == near(0.1080784272 + 0.0693615144, 9)
+    assert windows.predict_proba({"X": [2.4, 2.4]}, "C")[:, 0].tolist() == near([0.6090986405] * 2)
+    drawn = windows.sample(4000, seed=0)
+    mean = np.asarray(drawn["X"], dtype=float).mean()
+    assert abs(mean - 2.2) < 4 * math.sqrt(3.96 / 4000)
+    near_by = network(lambda: NeighbourDensity(2))
+    # k / (n V): 2 / (3 * 2.8) for the rows 2 and 1, 2 / (2 * 5.2) for the rows 3 and 5.
+    one_at, two_at = 0.6 * 2 / 8.4, 0.4 * 2 / 10.4
+    assert near_by.query("C", {"X": 2.4})["one"] == near(one_at / (one_at + two_at))
+    adaptive = network(lambda: NeighbourDensity(2, window="gaussian")).query("C", {"X": 2.4})["one"]
+    one_at, two_at = (density(NeighbourDensity(2, window="gaussian"), rows, 2.4)[0] for rows in (one, two))
+    assert adaptive == near(0.6 * one_at / (0.6 * one_at + 0.4 * two_at))
+    with pytest.raises(pgm.errors.PGMError):
+        near_by.sample(3, seed=0)
+
+
+def test_A2_A5_A6_A37_several_columns_as_one_block():
+    """A block of two numbers given a state: cells, round and shaped windows, and windows on a grid."""
+    rng = np.random.default_rng(0)
+    one, two = rng.normal(size=(200, 2)), rng.normal([1.5, 0.0], size=(200, 2))
+    for make in (
+        lambda: HistogramDensity(width=0.8),
+        lambda: ParzenDensity(0.5),
+        lambda: ParzenDensity(covariance="full"),
+        lambda: ParzenDensity(0.5, grid=80),
+    ):
+        fitted = [make().fit(rows) for rows in (one, two)]
+        net = pgm.BayesianNetwork()
+        net.add("C", [0.5, 0.5], states=["one", "two"])
+        net.add(["x", "y"], pgm.DensityCPD(dict(zip(["one", "two"], fitted, strict=True))), parents=["C"])
+        a, b = (math.exp(each.score_samples([[0.6, 0.1]])[0]) for each in fitted)
+        assert net.query("C", {"x": 0.6, "y": 0.1})["one"] == near(a / (a + b))
+
+
 # --- F.md ---------------------------------------------------------------------------------------------------
 
 

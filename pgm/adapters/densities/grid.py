@@ -22,6 +22,7 @@ class Grid:
     origin: np.ndarray
     step: np.ndarray
     values: np.ndarray
+    shares: np.ndarray  # of the rows, at each point
     error: float  # by which a density may be off anywhere
 
     @property
@@ -76,7 +77,7 @@ def spread_on_grid(rows: np.ndarray, weights: np.ndarray, widths: np.ndarray, co
     values = fft.irfftn(transformed, [2 * count] * dim)[(slice(count),) * dim] / weights.sum()
     values = np.maximum(values, 0.0)  # rounding of the transform
     error = 2.0 * peak * float(((step / widths) ** 2).sum()) / 8.0
-    return Grid(origin, step, values, error + peak * math.exp(-0.5 * _REACH**2))
+    return Grid(origin, step, values, counts / weights.sum(), error + peak * math.exp(-0.5 * _REACH**2))
 
 
 def _shared(

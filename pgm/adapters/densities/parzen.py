@@ -157,18 +157,22 @@ class ParzenDensity(DrawnDensity):
 
         Raises:
             IncompleteModel: there was no `fit`.
-            InvalidArgument: `n` is out of range, or windows are on a grid.
+            InvalidArgument: `n` is out of range.
 
         >>> ParzenDensity(1.0).fit([[0.0], [9.0]]).sample(3, seed=0).shape
         (3, 1)
         """
         if not self._fitted:
             raise self._missing_fit("fit it to rows first")
-        if self.rows_ is None:
-            raise InvalidArgument("On a grid rows are not kept: samples are drawn without grid=.")
-        count, random = whole("n", n), generator(seed)
-        at = random.choice(len(self.rows_), count, p=self.weights_ / self.weights_.sum())
-        dim = self.rows_.shape[1]
+        count, random, dim = whole("n", n), generator(seed), self.n_features_in_
+        if self._grid is not None:
+            places = random.choice(self._grid.shares.size, count, p=self._grid.shares.ravel())
+            across = np.column_stack(np.unravel_index(places, self._grid.shares.shape))
+            middles = self._grid.origin + self._grid.step * across
+        else:
+            assert self.rows_ is not None
+            shares = self.weights_ / self.weights_.sum()
+            middles = self.rows_[random.choice(len(self.rows_), count, p=shares)]
         if self.window == "gaussian":
             noise = random.normal(size=(count, dim))
         elif self.window == "cube":
@@ -176,7 +180,7 @@ class ParzenDensity(DrawnDensity):
         else:  # the radius of a paraboloid: its square is Beta(d / 2, 2)
             noise = random.normal(size=(count, dim))
             noise *= np.sqrt(random.beta(0.5 * dim, 2.0, size=count) / (noise**2).sum(axis=1))[:, None]
-        return np.asarray(self.rows_[at] + self.width_ * noise @ self._root.T)
+        return np.asarray(middles + self.width_ * noise @ self._root.T)
 
     def _range(self) -> tuple[np.ndarray, np.ndarray]:
         if self._grid is not None:
