@@ -16,6 +16,7 @@ from benchmarks import (
     decisions,
     drawing,
     exact,
+    families,
     harness,
     learn,
     mutation,
@@ -40,6 +41,7 @@ def main() -> None:
         ("causal", causal, "questions about causes beside networkx"),
         ("structures", structures, "structures learned from data beside their peers"),
         ("learn", learn, "learning beside its peers"),
+        ("families", families, "methods that are not graphical beside their peers"),
     ):
         asked = commands.add_parser(name, help=said)
         asked.add_argument("networks", nargs="*", help="only these networks (or problems of UAI)")
@@ -106,7 +108,13 @@ def main() -> None:
         **changed,
     )
     modules = {"exact": exact, "approximate": approximate, "time": over_time}
-    modules |= {"structures": structures, "learn": learn, "decisions": decisions, "causal": causal}
+    modules |= {
+        "structures": structures,
+        "learn": learn,
+        "families": families,
+        "decisions": decisions,
+        "causal": causal,
+    }
     module = modules[given.command]
     report = module.run(given.part or (), options)
     print(f"kept as {pages.keep(given.command, report, options)}")

@@ -223,6 +223,46 @@ def solution_region() -> Figure:
     return adapters.separability(rows, ["b", "b", "a", "a"]).regions["b"].plot().figure
 
 
+def windows() -> Figure:
+    """A density with two hills by wide and by narrow windows, by cells and by neighbours."""
+    from pgm import adapters
+
+    rng = np.random.default_rng(0)
+    rows = np.where(rng.random(300) < 0.6, rng.normal(2.0, 0.3, 300), rng.normal(4.3, 0.4, 300))
+    figure, axes = plt.subplots(2, 2, figsize=(9, 5.5), layout="constrained", sharex=True)
+    few = adapters.ParzenDensity(0.4).fit(rows[:12, None])
+    few.plot(ax=axes[0, 0], title="windows around twelve rows")
+    every = {
+        "windows, the width by validation": adapters.ParzenDensity("validation"),
+        "cells": adapters.HistogramDensity(20),
+        "the 17 nearest of 300 rows": adapters.NeighbourDensity(),
+    }
+    for ax, (title, model) in zip(axes.flat[1:], every.items(), strict=True):
+        model.fit(rows[:, None]).plot(ax=ax, title=title)
+    return figure
+
+
+def smoothers() -> Figure:
+    """The same rows by four smoothers, with what they know of themselves."""
+    from pgm import adapters
+
+    rng = np.random.default_rng(0)
+    hour = np.sort(rng.uniform(0.0, 24.0, 120))
+    load = 50.0 - 20.0 * np.cos(hour / 24.0 * 2.0 * np.pi) + rng.normal(scale=5.0, size=120)
+    figure, axes = plt.subplots(2, 2, figsize=(9, 6), layout="constrained", sharex=True)
+    every = {
+        "lines in bins": adapters.Regressogram(width=4.0, degree=1),
+        "running mean": adapters.LocalSmoother(2.0, window="box", degree=0),
+        "loess": adapters.LocalSmoother(),
+        "smoothing spline": adapters.SmoothingSpline(),
+    }
+    for ax, (title, model) in zip(axes.flat, every.items(), strict=True):
+        model.fit(hour[:, None], load).plot(ax=ax, at=10.0, title=f"{title}, 95 % interval of the curve")
+        ax.set_xlabel("hour")
+    axes[1, 1].set_title("smoothing spline")
+    return figure
+
+
 PICTURES = [
     structure,
     believed,
@@ -239,6 +279,8 @@ PICTURES = [
     hyperplane,
     rejects,
     solution_region,
+    windows,
+    smoothers,
 ]
 
 

@@ -33,6 +33,7 @@ from benchmarks import (
     reading,
     rows,
     sampling,
+    smoothing,
     uai,
     weighted_constraints,
 )
@@ -80,6 +81,13 @@ def test_classifiers_in_networks_agree_with_themselves():
     bridge.run(report, Options(rounds=1, rows=500))
     assert len(report.results) == 8
     assert len(report.findings) == 4
+
+
+def test_windows_and_curves_agree_with_their_peers():
+    pytest.importorskip("statsmodels")
+    report = Report()
+    smoothing.run(report, Options(rounds=1, rows=100, races=("grid", "loess", "spline", "ten columns")))
+    assert len(report.results) == 1 + 2 * 2 + 9
 
 
 def test_mixtures_agree_with_scikit_learn():

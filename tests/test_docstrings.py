@@ -77,6 +77,7 @@ PUBLIC += [getattr(pgm.priors, name) for name in pgm.priors.__all__]
 PUBLIC += [getattr(pgm.filters, name) for name in pgm.filters.__all__]
 ADAPTERS = [getattr(pgm.adapters, name) for name in pgm.adapters.__all__]
 ROOMS = ("pgm.adapters.neighbours", "pgm.adapters.outliers", "pgm.adapters.single_linkage")
+ROOMS += ("pgm.adapters.densities", "pgm.adapters.smoothing")
 PUBLIC += [each for each in ADAPTERS if each.__module__.startswith(ROOMS)]
 PUBLIC += [getattr(pgm.evaluation, name) for name in pgm.evaluation.__all__]
 FUNCTIONS = [each for each in PUBLIC if inspect.isfunction(each)]

@@ -190,7 +190,19 @@ class RowsRegressor(Rows):
         return rows, targets, weights, about
 
     def predict(self, X: Any) -> np.ndarray:
-        """The expected number of each row."""
+        """Return the expected number of each row.
+
+        Args:
+            X: rows, as for `fit`.
+
+        Raises:
+            IncompleteModel: there was no `fit`.
+            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+
+        >>> from pgm.adapters import LocalSmoother
+        >>> LocalSmoother(2.0, window="box").fit([[0.0], [1.0]], [0.0, 2.0]).predict([[0.5]]).tolist()
+        [1.0]
+        """
         raise NotImplementedError
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -205,6 +217,11 @@ class RowsRegressor(Rows):
             InvalidArgument: there are not as many numbers as rows.
             IncompleteModel: there was no `fit`.
             InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+
+        >>> from pgm.adapters import LocalSmoother
+        >>> rows, numbers = [[0.0], [1.0], [2.0]], [0.0, 2.0, 4.0]
+        >>> LocalSmoother(9.0, window="box").fit(rows, numbers).score(rows, numbers)
+        1.0
         """
         found = self.predict(X)
         y, weights = targets_of(y, len(found)), row_weights(sample_weight, len(found))
@@ -224,11 +241,36 @@ class RowsDensity(Rows):
     _estimator_type = "density_estimator"
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from rows; returns the estimator itself."""
+        """Learn from rows; returns the estimator itself.
+
+        Args:
+            X: rows: a data frame, or an array.
+            y: nothing; there so that pipelines can pass it.
+
+        Raises:
+            InvalidArgument: an option is out of range.
+            InvalidFrame: a value is missing or no number.
+
+        >>> from pgm.adapters import ParzenDensity
+        >>> ParzenDensity(1.0).fit([[0.0], [3.0]]).width_
+        1.0
+        """
         raise NotImplementedError
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """The logarithm of the density of each row."""
+        """Return the logarithm of the density of each row.
+
+        Args:
+            X: rows, as for `fit`.
+
+        Raises:
+            IncompleteModel: there was no `fit`.
+            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+
+        >>> from pgm.adapters import ParzenDensity
+        >>> ParzenDensity(1.0, window="cube").fit([[0.0], [3.0]]).score_samples([[0.2]]).round(6).tolist()
+        [-0.693147]
+        """
         raise NotImplementedError
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -241,6 +283,10 @@ class RowsDensity(Rows):
         Raises:
             IncompleteModel: there was no `fit`.
             InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+
+        >>> from pgm.adapters import ParzenDensity
+        >>> round(ParzenDensity(1.0, window="cube").fit([[0.0], [3.0]]).score([[0.2], [3.1]]), 6)
+        -1.386294
         """
         return float(self.score_samples(X).sum())
 

@@ -129,6 +129,29 @@ def test_weights_are_rows_repeated(model: Any) -> None:
     np.testing.assert_allclose(found, many, rtol=1e-6)
 
 
+@pytest.mark.parametrize("dim", [1, 3])
+def test_sums_about_the_middle_are_those_about_each_place(dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = wave(7, 150, dim)
+    model = LocalSmoother(neighbours=0.5).fit(x, y, sample_weight=np.arange(1.0, 151.0))
+    fast = model._curve(x, True)
+    monkeypatch.setattr("pgm.adapters.smoothing.local._CANCELLED", np.inf)
+    for one, other in zip(fast, model._curve(x, True), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+def test_narrow_windows_far_from_the_origin() -> None:
+    """A line is found again by windows of a millionth of the range, beside a column that does not vary."""
+    x = np.linspace(0.0, 1.0, 50)[:, None] * 1e-6 + [[0.1]]
+    rows = np.vstack([np.hstack([x, np.full((50, 1), 0.3)]), [[9.0, 0.3]]])
+    y = 1.0 + 1e6 * (rows[:, 0] - 0.1)
+    found = LocalSmoother(neighbours=8).fit(rows, y).predict(rows[:50])
+    np.testing.assert_allclose(found, y[:50], rtol=1e-8)
+    two = LocalSmoother(5.0, window="box").fit(
+        [[1.0, 2.0], [2.0, 4.0]], [0.0, 1.0]
+    )  # on a line, off the axes
+    np.testing.assert_allclose(two.predict([[1.5, 3.0], [2.0, 4.0], [0.5, 3.5]]), [0.5, 1.0, 0.5], atol=1e-9)
+
+
 def test_neighbours_are_scikit_learns() -> None:
     x, y = wave(5, 60, 3)
     peer = KNeighborsRegressor(7).fit(x, y)
@@ -227,8 +250,11 @@ def test_several_columns_are_summed() -> None:
     np.testing.assert_allclose(effects.mean(axis=0), 0.0, atol=1e-9)
     np.testing.assert_allclose(effects, np.sin(x) - np.sin(x).mean(axis=0), atol=0.2)
     np.testing.assert_allclose(model.predict(x), y.mean() + effects.sum(axis=1))
-    same = AdditiveSmoother().fit(x, y)
-    np.testing.assert_allclose(same.predict(x), model.predict(x), atol=1e-4)
+    given = SmoothingSpline(0.05).fit(x, y)
+    same = AdditiveSmoother(SmoothingSpline(0.05)).fit(x, y)
+    np.testing.assert_allclose(same.predict(x), given.predict(x), atol=1e-8)
+    found = [one.penalties_[0] for one in AdditiveSmoother().fit(x, y).smoothers_]
+    np.testing.assert_allclose(found, model.penalties_, rtol=0.02)  # where the error is flat
     searched = GridSearchCV(LocalSmoother(1.0, window="gaussian"), {"width": [0.3, 1.0]}, cv=3)
     by_search = AdditiveSmoother(searched, max_iter=30, tol=1e-4).fit(x, y)
     assert by_search.score(x, y) > 0.9

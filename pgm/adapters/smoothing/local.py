@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from .base import SMOOTHING, Curve, IntervalSmoother, flattest
 WINDOWS = ("tricube", "gaussian", "epanechnikov", "box")
 _SHARE = 0.3  # of the rows that are near, if nothing is said
 _MOST = 200  # coefficients of a polynomial
+# Squares about the mean beside those about the middle of all rows: below, too many digits have cancelled, and
+# sums are taken about each place.
+_CANCELLED = 2.5e-3
 
 
 class LocalSmoother(IntervalSmoother):
@@ -47,6 +50,8 @@ class LocalSmoother(IntervalSmoother):
     weights_: np.ndarray
     robust_weights_: np.ndarray
     neighbours_: float | None
+    _middle: np.ndarray  # of the rows
+    _level: float  # the mean of the numbers
 
     def __init__(
         self,
@@ -100,8 +105,10 @@ class LocalSmoother(IntervalSmoother):
             if self.neighbours is not None:
                 raise InvalidArgument("A window is wide by width= or by neighbours=: one of them.")
             positive("width", self.width)
-        ones = np.ones(len(rows))
-        self._keep(about, rows_=rows, targets_=targets, weights_=weights, robust_weights_=ones, **learned)
+        # A column that does not vary is 0 about the middle, not what its mean is rounded by.
+        learned["_middle"] = np.where((rows == rows[0]).all(axis=0), rows[0], rows.mean(axis=0))
+        learned |= {"_level": float(targets.mean()), "robust_weights_": np.ones(len(rows))}
+        self._keep(about, rows_=rows, targets_=targets, weights_=weights, **learned)
         for _ in range(steps):
             off = np.abs(targets - self._curve(rows, False).mean)
             middle = float(_medians(weights[None, :], off)[0])
@@ -146,6 +153,7 @@ class LocalSmoother(IntervalSmoother):
     def _curve(self, rows: np.ndarray, spread: bool) -> Curve:
         """The curve at places, some at a time."""
         found = [np.empty(len(rows)) for _ in range(4 if spread else 1)]
+        features = self._features() if self.degree == 1 else None
         for part, far in distances(rows, self.rows_, self.window, "smoothing"):
             window, scales = self._windows(far)
             total = window @ self.weights_
@@ -156,7 +164,7 @@ class LocalSmoother(IntervalSmoother):
             elif self.degree == 0:
                 each = self._means(window, total, spread)
             else:
-                each = self._polynomials(rows[part], window, scales, total, spread)
+                each = self._polynomials(rows[part], window, scales, total, features, spread)
             for whole_, one in zip(found, each, strict=False):
                 whole_[part] = one
         return Curve(*found)
@@ -203,8 +211,65 @@ class LocalSmoother(IntervalSmoother):
         return Curve(mean, _deviation(residue, left, total), np.sqrt(squares) / total, many)
 
     def _polynomials(
+        self, places: np.ndarray, window: np.ndarray, scales: np.ndarray, total: np.ndarray,
+        features: np.ndarray | None, spread: bool,
+    ) -> Curve:  # fmt: skip
+        sums = None if features is None else self._products(places, window, total, features, spread)
+        if sums is None:
+            sums = self._products_about(places, window, scales, total, spread)
+        found = flattest(sums.about, sums.squares, sums.right)
+        height = sums.level + (sums.lean * found.slopes).sum(axis=1)
+        if not spread:
+            return Curve(height)
+        # A row counts by its window, and by how its place turns the line.
+        turn = (found.inverse @ sums.lean[:, :, None])[:, :, 0]
+        share = sums.twice / total**2 + 2.0 * (turn * sums.twice_mean).sum(axis=1) / total
+        share += np.einsum("qa,qab,qb->q", turn, sums.twice_about, turn)
+        left = total - sums.twice / total - np.einsum("qab,qba->q", found.inverse, sums.twice_about)
+        residue = sums.residue - (sums.right * found.slopes).sum(axis=1)
+        many = total**2 / sums.twice - 1.0 - found.rank
+        return Curve(height, _deviation(residue, left, total), np.sqrt(np.maximum(share, 0.0)), many)
+
+    def _features(self) -> np.ndarray:
+        """Of each row 1, columns, their products, the number, and products with it, about the middle."""
+        x, y = self.rows_ - self._middle, (self.targets_ - self._level)[:, None]
+        low, high = np.triu_indices(x.shape[1])
+        every = [np.ones_like(y), x, x[:, low] * x[:, high], y, x * y, y * y]
+        return np.asarray(np.hstack(every) * self.weights_[:, None])
+
+    def _products(
+        self, places: np.ndarray, window: np.ndarray, total: np.ndarray, features: np.ndarray, spread: bool
+    ) -> Products | None:
+        """All sums as products of matrices, about the middle of all rows; None: windows are too narrow."""
+        dim = places.shape[1]
+        low, high = np.triu_indices(dim)
+        sums = window @ features
+        mean, level = sums[:, 1 : dim + 1] / total[:, None], sums[:, -dim - 2] / total
+        about = _about(sums, mean, total, low, high)
+        squares = np.einsum("qaa->qa", about)
+        if (squares < _CANCELLED * sums[:, dim + 1 : dim + 1 + len(low)][:, low == high]).any():
+            return None
+        lean = places - self._middle - mean
+        found = Products(
+            about=about,
+            squares=squares + lean**2 * total[:, None],
+            right=sums[:, -dim - 1 : -1] - mean * sums[:, -dim - 2, None],
+            lean=lean,
+            level=level + self._level,
+            residue=sums[:, -1] - level * sums[:, -dim - 2],
+        )
+        if not spread:
+            return found
+        sums = (window * window) @ features[:, : dim + 1 + len(low)]
+        twice, shift = sums[:, 0], sums[:, 1 : dim + 1] / sums[:, :1] - mean
+        around = _about(sums, mean + shift, twice, low, high)
+        around += (twice[:, None] * shift)[:, :, None] * shift[:, None, :]
+        return found._replace(twice=twice, twice_mean=twice[:, None] * shift, twice_about=around)
+
+    def _products_about(
         self, places: np.ndarray, window: np.ndarray, scales: np.ndarray, total: np.ndarray, spread: bool
-    ) -> Curve:
+    ) -> Products:
+        """The same of monomials about each place, in units of the window: right for every width."""
         m, dim = places.shape
         parents, columns = _monomials(dim, int(self.degree))
         size = len(parents)
@@ -217,33 +282,55 @@ class LocalSmoother(IntervalSmoother):
             sums.reshape(-1), answers.reshape(-1), spreads.reshape(-1), residues,
         )  # fmt: skip
         sums += np.tril(sums, -1).transpose(0, 2, 1)
-        whole_, first = sums[:, 0, 0], sums[:, 0, 1:]
-        mean = first / whole_[:, None]
-        about = sums[:, 1:, 1:] - first[:, :, None] * mean[:, None, :]
-        right = answers[:, 1:] - answers[:, :1] * mean
-        found = flattest(about, np.einsum("qaa->qa", sums)[:, 1:], right)
-        height = answers[:, 0] / whole_ - (mean * found.slopes).sum(axis=1)
+        mean = sums[:, 0, 1:] / total[:, None]
+        found = Products(
+            about=sums[:, 1:, 1:] - sums[:, 0, 1:, None] * mean[:, None, :],
+            squares=np.einsum("qaa->qa", sums)[:, 1:],
+            right=answers[:, 1:] - answers[:, :1] * mean,
+            lean=-mean,
+            level=middles + answers[:, 0] / total,
+            residue=residues - answers[:, 0] ** 2 / total,
+        )
         if not spread:
-            return Curve(middles + height)
+            return found
         spreads += np.tril(spreads, -1).transpose(0, 2, 1)
-        # The row of the inverse that says how much each row counts for the height, and the whole inverse.
-        turned = (found.inverse @ mean[:, :, None])[:, :, 0]
-        inverse = np.empty_like(sums)
-        inverse[:, 1:, 1:] = found.inverse
-        inverse[:, 0, 1:] = inverse[:, 1:, 0] = -turned
-        inverse[:, 0, 0] = 1.0 / whole_ + (mean * turned).sum(axis=1)
-        counts = inverse[:, 0]
-        share = np.sqrt(np.maximum(np.einsum("qa,qab,qb->q", counts, spreads, counts), 0.0))
-        left = whole_ - np.einsum("qab,qba->q", inverse, spreads)
-        residue = residues - answers[:, 0] ** 2 / whole_ - (right * found.slopes).sum(axis=1)
-        many = whole_**2 / spreads[:, 0, 0] - 1.0 - found.rank
-        return Curve(middles + height, _deviation(residue, left, whole_), share, many)
+        twice, first = spreads[:, 0, 0], spreads[:, 0, 1:]
+        around = (
+            spreads[:, 1:, 1:] - first[:, :, None] * mean[:, None, :] - mean[:, :, None] * first[:, None, :]
+        )
+        around += (twice[:, None] * mean)[:, :, None] * mean[:, None, :]
+        return found._replace(twice=twice, twice_mean=first - twice[:, None] * mean, twice_about=around)
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         low, high = self.rows_.min(axis=0), self.rows_.max(axis=0)
         rows = [[name, f"{a:.6g} to {b:.6g}"] for name, a, b in zip(self._names, low, high, strict=True)]
         near = f"width {self.width:.6g}" if self.neighbours_ is None else f"{self.neighbours_:g} neighbours"
         return ["column", "range"], rows, f"{self._begun()}: {len(self.rows_):,} rows, {near}"
+
+
+class Products(NamedTuple):
+    """Sums over rows, weighted by window and count, for each place: what lines follow from."""
+
+    about: np.ndarray  # products of monomials about their means
+    squares: np.ndarray  # of monomials about the place
+    right: np.ndarray  # products with the numbers
+    lean: np.ndarray  # from the mean to the place
+    level: np.ndarray  # the mean of the numbers
+    residue: np.ndarray  # squares of the numbers about it
+    twice: np.ndarray = np.empty(0)  # with squared weights of the window: their sum,
+    twice_mean: np.ndarray = np.empty(0)  # that of monomials about their means,
+    twice_about: np.ndarray = np.empty(0)  # and of their products
+
+
+def _about(
+    sums: np.ndarray, mean: np.ndarray, total: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> np.ndarray:
+    """Products of columns about their means, from sums of 1, columns and products."""
+    m, dim = mean.shape
+    found = np.empty((m, dim, dim))
+    found[:, low, high] = sums[:, dim + 1 : dim + 1 + len(low)]
+    found[:, high, low] = found[:, low, high]
+    return np.asarray(found - (total[:, None] * mean)[:, :, None] * mean[:, None, :])
 
 
 def _deviation(residue: np.ndarray, left: np.ndarray, total: np.ndarray) -> np.ndarray:

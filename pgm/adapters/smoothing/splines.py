@@ -16,7 +16,7 @@ from pgm.runtime.progress import report
 
 from .base import SMOOTHING, Curve, Smoother
 
-_STEPS = 40  # penalties tried, before the best is refined
+_STEPS = 24  # penalties tried, before the best is refined
 PASSES = 2  # over the columns, in which penalties are found
 
 
@@ -229,10 +229,11 @@ class Knots:
             unit - 4.0 * math.log(len(self.knots)) - 6.0, unit + math.log(total) + 4.0, _STEPS
         )
         errors = [error(one) for one in tried.tolist()]
-        best = int(np.argmin(errors))
+        # Where lines are as good the errors are alike, but for rounding: the smoothest is taken.
+        best = int(np.flatnonzero(np.array(errors) <= min(errors) * (1.0 + 1e-9))[-1])
         low, high = tried[max(best - 1, 0)], tried[min(best + 1, _STEPS - 1)]
         found = minimize_scalar(error, bounds=(low, high), method="bounded", options={"xatol": 1e-6})
-        return math.exp(found.x if found.fun <= errors[best] else tried[best])
+        return math.exp(found.x if found.fun < errors[best] * (1.0 - 1e-9) else tried[best])
 
 
 def backfit(
