@@ -195,8 +195,8 @@ def test_questions_that_are_wrong() -> None:
         LeastSquares(solver="sequential").fit(rows, y, sample_weight=np.ones(80))
     with pytest.raises(pgm.InvalidArgument, match="beyond all bounds"):
         quietly(LeastSquares(solver="sequential", rate=10.0), rows, y)
-    with pytest.raises(pgm.InvalidArgument, match="beyond all bounds"):
-        quietly(Winnow(), 1e4 * rows, y)
+    with pytest.raises(pgm.InvalidArgument, match="nearer to 1"):
+        quietly(Winnow(2.0), 1e4 * rows, y)
     for wrong, said in (
         (lambda: Hyperplane([np.nan]), "weights="),
         (lambda: Hyperplane([1.0], np.inf), "intercept="),

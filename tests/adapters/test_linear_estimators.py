@@ -20,7 +20,7 @@ from tests.adapters.estimators import check
 ALL: dict[str, tuple[Any, int]] = {
     "Perceptron": (Perceptron(), 55),
     "Pocket": (Perceptron(keep="best", max_iter=20), 55),
-    "Winnow": (Winnow(1.1, max_iter=100), 55),
+    "Winnow": (Winnow(), 55),
     "VotedPerceptron": (VotedPerceptron(), 55),
     "LeastSquares": (LeastSquares(), 62),
     "HoKashyap": (HoKashyap(max_iter=100), 55),

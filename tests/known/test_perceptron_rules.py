@@ -398,7 +398,7 @@ ALGORITHMS = {
     "Perceptron_FIS": lambda: Perceptron(),
     "Perceptron_VIM": lambda: Perceptron(margin=1.0, schedule="inverse", max_iter=20000),
     "Perceptron_BVI": lambda: Perceptron("batch", margin=1.0, schedule="inverse", max_iter=20000),
-    "Balanced_Winnow": lambda: Winnow(1.1),
+    "Balanced_Winnow": lambda: Winnow(),
     "Relaxation_BM": lambda: Perceptron("batch", rule="relaxation", margin=1.0, increment=0.5),
     "Relaxation_SSM": lambda: Perceptron(rule="relaxation", margin=1.0, increment=1.5),
     "LS": lambda: pgm.adapters.LeastSquares(),

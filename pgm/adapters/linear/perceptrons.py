@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pgm.adapters.rows import positive, whole
-from pgm.errors import InvalidArgument, listed, warn
+from pgm.errors import InvalidArgument, listed, shown, warn
 
 from .linear_classifier import SCHEDULES, LinearClassifier, Solved, Task, chosen, flag, passes, real
 from .loops import LINEAR
@@ -191,7 +191,7 @@ class Winnow(LinearClassifier):
     wants columns of about 1.
 
     Args:
-        factor: what an entry is multiplied by where the column is 1.
+        factor: what an entry is multiplied by where the column is 1; 2 is usual for columns of 0 and 1.
         margin: beyond which g has to be.
         shuffle: whether each pass goes through the rows in another order.
         max_iter: how many passes at most.
@@ -200,7 +200,7 @@ class Winnow(LinearClassifier):
     After `fit` there are what `Perceptron` has, and `positive_` and `negative_`, the two vectors, the
     intercept first.
 
-    >>> found = Winnow().fit([[1.0, 0.0], [0.0, 1.0]], ["yes", "no"])
+    >>> found = Winnow(2.0).fit([[1.0, 0.0], [0.0, 1.0]], ["yes", "no"])
     >>> found.coef_.tolist(), found.converged_
     ([[1.5, -1.5]], True)
     """
@@ -212,7 +212,7 @@ class Winnow(LinearClassifier):
 
     def __init__(
         self,
-        factor: float = 2.0,
+        factor: float = 1.1,
         *,
         margin: float = 0.0,
         shuffle: bool = False,
@@ -233,6 +233,12 @@ class Winnow(LinearClassifier):
         real("margin", self.margin, 0.0)
         flag("shuffle", self.shuffle)
         whole("max_iter", self.max_iter)
+
+    def _beyond(self, name: Any) -> InvalidArgument:
+        return InvalidArgument(
+            f"The weights for {shown(name)} grow beyond all bounds: take factor= nearer to 1, or put the "
+            "columns in units in which they are about 1 (sklearn.preprocessing.StandardScaler)."
+        )
 
     def _solve(self, task: Task, columns: list[str]) -> Solved:
         n, dim = task.rows.shape
