@@ -22,17 +22,17 @@ class Program(NamedTuple):
     """What a linear program has found."""
 
     a: np.ndarray  # the weights
-    optimum: float  # the sum, or the largest, of what rows lack to the margin
+    optimum: float  # the sum, or the largest, of the violations
     duals: np.ndarray  # how much the optimum grows with the margin of each row
 
 
 class LinearProgram(LinearClassifier):
     """A hyperplane by linear programming, HiGHS (Duda, Hart & Stork 2001, section 5.10).
 
-    Of rows y, with a one before them and negated where they are of the other class, each lacks
-    max(0, margin - a y) to the margin. "sum" minimises the sum of what they lack, the perceptron criterion
-    with a margin; "largest" the largest. Both are zero where a hyperplane separates the classes, and else
-    prove that none does.
+    A row y, with a one before it and negated where it is of the other class, violates the margin by
+    max(0, margin - a y). "sum" minimises the sum of the violations, which is the perceptron criterion with a
+    margin; "largest" the largest of them. Both are zero where a hyperplane separates the classes, and above
+    zero where none does.
 
     Args:
         objective: "sum" or "largest".
@@ -74,7 +74,8 @@ class LinearProgram(LinearClassifier):
 
     def _summary(self) -> str:
         said = ", ".join("yes" if one else "no" for one in self.separable_.tolist())
-        return f"{self.objective} of what rows lack {float(self.optimum_.sum()):.6g}; separable: {said}"
+        what = "sum of violations" if self.objective == "sum" else "largest violation"
+        return f"{what} {float(self.optimum_.sum()):.6g}; separable: {said}"
 
 
 def separates(rows: np.ndarray, a: np.ndarray) -> bool:
@@ -85,7 +86,7 @@ def separates(rows: np.ndarray, a: np.ndarray) -> bool:
 def solve_program(
     rows: np.ndarray, margin: float | np.ndarray, objective: str, form: str, clock: Clock | None = None
 ) -> Program:
-    """Minimise what normalised rows lack to their margins.
+    """Minimise by how much normalised rows violate their margins.
 
     Primal, of "sum": min sum t_i, t_i >= b_i - a y_i, t_i >= 0; of "largest" one t for all. Dual: max b z
     over z >= 0 with Y'z = 0, and z_i <= 1, or sum z_i <= 1. The weights are the multipliers of Y'z = 0.
