@@ -16,7 +16,7 @@ def as_text(emission: Any, states: Sequence[str]) -> str:
     """Return the tables of an emission for a terminal.
 
     Args:
-        emission: what is emitted, or a sentence about it; without parameters it is printed as it is.
+        emission: what is emitted; without parameters it is printed as it is.
         states: what the states are called.
 
     >>> from pgm.distributions import Poisson
@@ -25,7 +25,7 @@ def as_text(emission: Any, states: Sequence[str]) -> str:
     """
     found = _tables(emission, states)
     if found is None:
-        return emission if isinstance(emission, str) else repr(emission)
+        return repr(emission)
     return "\n".join(text_table(header, rows, notes, title=title) for title, header, rows, notes in found)
 
 
@@ -33,7 +33,7 @@ def as_html(emission: Any, states: Sequence[str]) -> str:
     """Return the tables of an emission for a notebook.
 
     Args:
-        emission: what is emitted, or a sentence about it; without parameters it is printed as it is.
+        emission: what is emitted; without parameters it is printed as it is.
         states: what the states are called.
 
     >>> from pgm.distributions import Poisson
@@ -49,7 +49,7 @@ def as_html(emission: Any, states: Sequence[str]) -> str:
 
 def _tables(emission: Any, states: Sequence[str], called: str = "") -> list[Table] | None:
     """A table for each part; None: an emission of another kind, or without numbers for each state."""
-    if isinstance(emission, str) or emission.n_states != len(states) or not emission.has_numbers:
+    if emission.n_states != len(states) or not emission.has_numbers:
         return None
     if isinstance(emission, Product):
         found: list[Table] = []

@@ -130,11 +130,6 @@ class UrnHMM(HiddenChain):
         return self._tables["transition", ""]
 
     @property
-    def emission(self) -> str:
-        """What is drawn depends on what is left."""
-        return "what is drawn depends on what is left"
-
-    @property
     def _conditioned(self) -> bool:
         return True
 
@@ -177,7 +172,11 @@ class UrnHMM(HiddenChain):
                 strict=True,
             )
         ]
-        return [("", ["urn", "holds", "initial", *(f"to {name}" for name in called)], rows, "")]
+        note = "what is drawn depends on what is left"
+        return [("", ["urn", "holds", "initial", *(f"to {name}" for name in called)], rows, note)]
+
+    def _emits(self) -> list[tuple[str, Any, list[str]]]:
+        return []
 
 
 def _without(contents: tuple[tuple[int, ...], ...], urn: int, colour: int) -> tuple[tuple[int, ...], ...]:

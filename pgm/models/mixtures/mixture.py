@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from pgm.distributions import Emission
+from pgm.distributions import Emission, emission_tables
 from pgm.errors import ImpossibleEvidence, IncompleteModel, InvalidArgument, InvalidFrame, nearest, shown
 from pgm.frames import Sequences, rows_of
 from pgm.models.bayesian_network import BayesianNetwork
 from pgm.models.dynamic.checks import distribution, names, printed_rows
-from pgm.printing import html_table, html_text, text_table
+from pgm.printing import html_table, text_table
 from pgm.randomness import draw_count, generator
 from pgm.results import FitReport, Logarithm, Report, Samples
 from pgm.variables import Variable, as_domain, typed_array, unordered
@@ -406,10 +406,11 @@ class Mixture:
 
     def __repr__(self) -> str:
         """The weights, then what the components emit."""
-        return f"{text_table(*self._lines(), title=self._title())}\n{self.emission!r}"
+        below = emission_tables.as_text(self.emission, names(self.variable))
+        return f"{text_table(*self._lines(), title=self._title())}\n{below}"
 
     def _repr_html_(self) -> str:
-        below = getattr(self.emission, "_repr_html_", lambda: html_text(repr(self.emission)))()
+        below = emission_tables.as_html(self.emission, names(self.variable))
         return html_table(*self._lines(), title=self._title()) + below
 
     def _title(self) -> str:
