@@ -61,7 +61,8 @@ class LikelihoodWeighting(_Drawing):
     """Samples drawn parents first, each weighted by how well it explains the evidence.
 
     Good if the evidence is near the roots, or not rare; `"importance"` is for rare evidence. Variables
-    without a conditional distribution, as in a Markov network, are drawn from the factors met so far.
+    without a conditional distribution, as in a Markov network, are drawn from the factors met so far. Hidden
+    numbers are drawn too, whatever they follow others by: any density, regression or classifier.
 
     Args:
         samples: how many cases are drawn.
@@ -77,6 +78,7 @@ class LikelihoodWeighting(_Drawing):
     module = f"{__name__}.prepared"
     answers = ("query", "marginals", "probability", "sample")
     approximates = True
+    takes_scores = True
     takes_soft = False
 
     def __post_init__(self) -> None:

@@ -22,6 +22,7 @@ from pgm.inference.engines.sampling import (
     SwendsenWang,
     answers,
 )
+from pgm.inference.engines.sampling.with_numbers import WeightedNumbers, takes
 from pgm.runtime.clock import Clock
 
 
@@ -75,6 +76,8 @@ def prepare(
     clock: Clock,
     *,
     fit: bool = True,
-) -> SamplerShares:
+) -> SamplerShares | WeightedNumbers:
     """Prepare this engine."""
+    if isinstance(options, LikelihoodWeighting) and takes(compiled, about):
+        return WeightedNumbers(compiled, observed, about, options, clock)
     return reduced(_KINDS[type(options)], options, compiled, observed, clock)
