@@ -28,6 +28,7 @@ from pgm.io import json
 from pgm.io.json import networks
 from pgm.learning.searching.problem import Problem
 from pgm.runtime.clock import Clock
+from tests.adapters import estimators
 from tests.io import formats
 from tests.learning import test_searches
 from tests.loops import replay
@@ -90,11 +91,40 @@ def test_what_its_head_names_is_all_that_a_distribution_needs(
     assert "pgm/cpds/registry.py" in named("cpd")
 
 
+def test_the_classifier_to_copy_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    bells = load("adapter").Bells
+    estimators.check(bells(), 62, monkeypatch)
+    rng = np.random.default_rng(0)
+    rows = {"x": rng.normal(size=60), "y": rng.normal(size=60)}
+    rows["c"] = np.where(rows["x"] + rng.normal(size=60) > 0, "up", "down")
+    weights = rng.integers(1, 4, 60)
+    net = pgm.BayesianNetwork()
+    for name in "xy":
+        net.add(name, pgm.Gaussian(0.0, sd=1.0))
+    net.add("c", pgm.EstimatorCPD(bells(0.7), parents=["x", "y"]))
+    net.fit(rows, weights=weights)
+    X = np.column_stack([rows["x"], rows["y"]])
+    own = bells(0.7).fit(np.repeat(X, weights, axis=0), np.repeat(rows["c"], weights))
+    found = net.query("c", {"x": 0.3, "y": -1.0}).values
+    np.testing.assert_allclose(found, own.predict_proba([[0.3, -1.0]])[0], atol=1e-12)
+    assert "P(class)" in repr(own)
+    with pytest.raises(pgm.InvalidArgument, match="above 0"):
+        bells(0.0).fit(X, rows["c"])
+
+
 def named(name: str) -> list[str]:
     """The files that the head of a skeleton names; they exist, but for those that would be new."""
     head = ast.get_docstring(ast.parse((FOLDER / f"{name}.py").read_text())) or ""
     found = re.findall(r"\b(?:pgm|docs|tests)/[\w/.-]*\w|\bCHANGELOG\.md", head)
-    new = ("echo.py", "sticky.py", "words.py", "once.py", "alone/__init__.py", "alone/prepared.py")
+    new = (
+        "echo.py",
+        "bells.py",
+        "sticky.py",
+        "words.py",
+        "once.py",
+        "alone/__init__.py",
+        "alone/prepared.py",
+    )
     assert [f for f in found if not f.endswith(new) and not (FOLDER.parents[2] / f).exists()] == []
     return found
 
