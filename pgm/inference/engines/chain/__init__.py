@@ -27,7 +27,7 @@ _SPARSE = 0.4  # the share of transitions up to which only those are visited
 _WIDE = 8  # states from which on pairs are counted by products of matrices
 _PIECE = 32768  # floats of each of two matrices in such a product
 _ONE_THREAD = 2**18  # multiplications of a product for which none takes more than one thread
-_AT_ONCE = 8192  # rows of sequences whose way forwards is kept for the way back
+_AT_ONCE = 16384  # rows of sequences whose way forwards is kept for the way back
 _LN2 = math.log(2.0)
 _NO_FLOATS, _NO_INTS = np.empty(0), np.empty(0, np.int64)
 
