@@ -294,8 +294,26 @@ class LocalOutlierRatio(Outliers):
         >>> told.ratios([[8.0]]).round(6).tolist()
         [3.333333]
         """
-        found = nearest(self.rows_, self._read(X), self.k, start_clock())
+        queries = self._read(X)
+        found = nearest(self.rows_, queries, self.k, start_clock())
         return _ratios(np.sqrt(found.far[:, -1]), self.reach_[found.near])
+
+    def neighbour_distance(self, X: Any) -> np.ndarray:
+        """Return how far the k-th nearest row of `fit` is from each row, none of which was in `fit`.
+
+        Args:
+            X: rows, as for `fit`.
+
+        Raises:
+            IncompleteModel: there was no `fit`.
+            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+
+        >>> told = LocalOutlierRatio(2).fit([[0.0], [1.0], [2.0], [3.0], [4.0]])
+        >>> told.neighbour_distance([[8.0]]).tolist()
+        [5.0]
+        """
+        queries = self._read(X)
+        return np.asarray(np.sqrt(nearest(self.rows_, queries, self.k, start_clock()).far[:, -1]))
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Return less the ratio of each row, none of which was in `fit`: the larger, the more typical.
@@ -311,8 +329,6 @@ class LocalOutlierRatio(Outliers):
         >>> told.score_samples([[8.0]]).round(6).tolist()
         [-3.333333]
         """
-        if not self._fitted:
-            raise self._missing_fit("fit it to rows first")
         return -self.ratios(X)
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:

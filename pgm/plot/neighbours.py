@@ -72,11 +72,9 @@ def voronoi_cells(
         ax.add_collection(LineCollection(border, colors=INK, linewidths=1.8), autolim=False)
         handles = _points(ax, rows, codes, classes)
         if not kept.all():
-            ax.plot(
-                *rows[~kept].T, "*", color="white", markeredgecolor=INK, markeredgewidth=0.5, markersize=5
-            )
-            star = {"marker": "*", "color": "white", "markeredgecolor": INK, "linestyle": "", "markersize": 7}
-            handles.append(Line2D([], [], label="not kept", **star))  # type: ignore[arg-type]
+            star: dict[str, Any] = {"marker": "*", "linestyle": "", "color": "white", "markeredgecolor": INK}
+            ax.plot(*rows[~kept].T, markeredgewidth=0.5, markersize=7, zorder=4, **star)
+            handles.append(Line2D([], [], label="not kept", markersize=7, **star))
         _finish(ax, columns, low, high, handles)
         paper.entitle(ax, "cells of the nearest row")
         return ax

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _ROWS = 5000  # that are drawn
 _CIRCLES = 400
+_QUERIES = 5  # that have circles of their own
 _LEAVES = 60
 TYPICAL, STRANGE = STATES[0], STATES[2]
 
@@ -68,6 +69,13 @@ def outliers(
                 PatchCollection(circles, facecolor="none", edgecolor=LINE, linewidth=0.5), autolim=True
             )
             ax.plot(*places(known), "+", color=BAR, markersize=6, label="rows of fit")
+            if len(rows) <= _QUERIES:
+                away = model.neighbour_distance(rows).tolist()  # type: ignore[attr-defined]
+                asked = [Circle((x, y), r) for (x, y), r in zip(rows[:, at], away, strict=True)]
+                ax.add_collection(
+                    PatchCollection(asked, facecolor="none", edgecolor=INK, linewidth=1.0, linestyle="--")
+                )
+            ax.set_aspect("equal")
         typical, strange = keep[~found[keep]], keep[found[keep]]
         ax.plot(*places(rows[typical]), ".", color=TYPICAL, markersize=5, alpha=0.7, label="typical")
         ax.plot(

@@ -129,80 +129,55 @@ def nearest_of_all(
     return DONE
 
 
-def _vote(rows, dim, labels, stored, size, copies, without, row, k, near, far, votes):
-    """The class of one row by the k nearest stored ones, each as often as it is stored; -1: there is none.
+def _put(near, far, at, filled, k, entry, d):
+    """Put an entry behind all that are as near; return how many of the k places are filled then."""
+    if filled < k:
+        j = filled
+        filled += 1
+    elif d < far[at + k - 1]:
+        j = k - 1
+    else:
+        return filled
+    while j > 0 and far[at + j - 1] > d:
+        far[at + j] = far[at + j - 1]
+        near[at + j] = near[at + j - 1]
+        j -= 1
+    far[at + j] = d
+    near[at + j] = entry
+    return filled
 
-    `near` and `far` are places in `stored` and squared distances, of those that vote; returned beside the
-    class is how far the last voter is. `without`: a place in `stored` one copy of which is left out.
-    """
-    found = 0
-    total = 0  # copies of all found
-    worst = math.inf
-    for s in range(size):
-        count = copies[s]
-        if s == without:
-            count -= 1
-        if count <= 0:
-            continue
-        d = _far(rows, row * dim, rows, stored[s] * dim, dim, worst)
-        if d < worst:
-            j = found
-            if found == k:
-                j = k - 1
-            else:
-                found += 1
-            while j > 0 and far[j - 1] > d:
-                far[j] = far[j - 1]
-                near[j] = near[j - 1]
-                j -= 1
-            far[j] = d
-            near[j] = s
-            # Whoever is behind k votes has none.
-            total = 0
-            last = 0
-            while last < found and total < k:
-                own = copies[near[last]]
-                if near[last] == without:
-                    own -= 1
-                total += own
-                last += 1
-            found = last
-            if total >= k:
-                worst = far[found - 1]
-    if found == 0:
-        return -1, math.inf
+
+def _said(near, at, count, labels, entries, votes):
+    """The class that most of these entries are of, of equals the first; -1: there is none."""
+    if count == 0:
+        return -1
     votes[:] = 0
-    left = k
-    for j in range(found):
-        own = copies[near[j]]
-        if near[j] == without:
-            own -= 1
-        own = min(own, left)
-        votes[labels[stored[near[j]]]] += own
-        left -= own
+    for j in range(count):
+        votes[labels[entries[near[at + j]]]] += 1
     best = 0
     for c in range(votes.size):
         if votes[c] > votes[best]:
             best = c
-    if total < k:
-        return best, math.inf
-    return best, far[found - 1]
+    return best
 
 
 def condense(
     rows: Floats, dim: int, labels: Ints, classes: int, order: Ints, k: int, most: int, passes: int,
-    stored: Ints, copies: Ints, made: Ints, stop: Flag,
+    entries: Ints, made: Ints, stop: Flag,
 ):  # fmt: skip
     """Store each row that the stored ones vote wrongly about, again and again until nothing changes.
 
-    A row is stored `most` times at most. `made` gets how many are stored, after how many passes, and whether
-    the last of these changed nothing.
+    A row is stored `most` times at most, and `entries` says which were, one after the other. `made` gets how
+    many these are, after how many passes, and whether the last of them changed nothing. Each row remembers
+    its nearest entries, and is compared with those only that came since.
     """
     n = order.size
-    near = np.empty(k, np.int64)
-    far = np.empty(k)
+    near = np.empty(n * k, np.int64)
+    far = np.empty(n * k)
+    filled = np.zeros(n, np.int64)
+    known = np.zeros(n, np.int64)
+    copies = np.zeros(n, np.int64)
     votes = np.zeros(classes, np.int64)
-    place = np.full(n, -1)
     size = 0
     done = 0
     changed = True
@@ -212,19 +187,27 @@ def condense(
         done += 1
         for o in range(n):
             t = order[o]
-            if place[t] >= 0 and copies[place[t]] >= most:
+            if copies[t] >= most:
                 continue
-            told, _ = _vote(rows, dim, labels, stored, size, copies, -1, t, k, near, far, votes)
-            if told != labels[t]:
+            at = t * k
+            count = filled[t]
+            worst = math.inf
+            if count == k:
+                worst = far[at + k - 1]
+            for e in range(known[t], size):
+                d = _far(rows, t * dim, rows, entries[e] * dim, dim, worst)
+                if d < worst:
+                    count = _put(near, far, at, count, k, e, d)
+                    if count == k:
+                        worst = far[at + k - 1]
+            seen += size - known[t] + 1
+            filled[t] = count
+            known[t] = size
+            if _said(near, at, count, labels, entries, votes) != labels[t]:
                 changed = True
-                if place[t] < 0:
-                    place[t] = size
-                    stored[size] = t
-                    copies[size] = 1
-                    size += 1
-                else:
-                    copies[place[t]] += 1
-            seen += size
+                entries[size] = t
+                size += 1
+                copies[t] += 1
             if seen >= LOOK:
                 seen = 0
                 if stop[0]:
@@ -235,61 +218,98 @@ def condense(
     return DONE
 
 
-def thin_out(
-    rows: Floats, dim: int, labels: Ints, classes: int, k: int, stored: Ints, copies: Ints, stop: Flag
-):
-    """Take away copies of stored rows, the first stored first, while no row that was right becomes wrong.
+def _nearest_left(rows, dim, entries, left, t, k, near, far):
+    """Find the k nearest entries of those left; return how many there are."""
+    count = 0
+    at = t * k
+    worst = math.inf
+    for e in range(entries.size):
+        if left[e] == 0:
+            continue
+        d = _far(rows, t * dim, rows, entries[e] * dim, dim, worst)
+        if d < worst:
+            count = _put(near, far, at, count, k, e, d)
+            if count == k:
+                worst = far[at + k - 1]
+    return count
 
-    A vote may change only where the copy was among the voters: `reach` keeps how far these are from each row.
+
+def thin_out(
+    rows: Floats, dim: int, labels: Ints, classes: int, k: int, entries: Ints, left: Ints, stop: Flag
+):
+    """Take entries away, the first stored first, while no row that was right becomes wrong.
+
+    `left` gets 1 for entries that stay. Each row remembers its nearest entries, at least one more than vote,
+    and looks at all only when these have become too few.
     """
     n = labels.size
-    size = stored.size
-    near = np.empty(k, np.int64)
-    far = np.empty(k)
-    votes = np.zeros(classes, np.int64)
+    size = entries.size
+    deep = k + 8
+    near = np.empty(n * deep, np.int64)
+    far = np.empty(n * deep)
+    filled = np.zeros(n, np.int64)
     right = np.zeros(n, np.int64)
-    reach = np.empty(n)
-    left = 0
-    for s in range(size):
-        left += copies[s]
+    votes = np.zeros(classes, np.int64)
+    some = np.empty(k, np.int64)
+    count = size
+    left[:] = 1
+    seen = 0
     for t in range(n):
-        told, most = _vote(rows, dim, labels, stored, size, copies, -1, t, k, near, far, votes)
+        filled[t] = _nearest_left(rows, dim, entries, left, t, deep, near, far)
+        told = _said(near, t * deep, min(k, filled[t]), labels, entries, votes)
         right[t] = 1 if told == labels[t] else 0
-        reach[t] = most
-        if t % LOOK == 0 and stop[0]:
-            return STOPPED
+        seen += size
+        if seen >= LOOK:
+            seen = 0
+            if stop[0]:
+                return STOPPED
     changed = True
-    touched = np.empty(n, np.int64)
-    while changed and left > 1:
+    while changed and count > 1:
         changed = False
-        for s in range(size):
-            if left == 1:
+        for e in range(size):
+            if count == 1:
                 break
-            if copies[s] == 0:
+            if left[e] == 0:
                 continue
-            count = 0
             needed = False
             for t in range(n):
-                if _far(rows, t * dim, rows, stored[s] * dim, dim, math.inf) > reach[t]:
+                at = t * deep
+                place = -1
+                for j in range(min(k, filled[t])):
+                    if near[at + j] == e:
+                        place = j
+                if place < 0 or right[t] == 0:
                     continue
-                told, _ = _vote(rows, dim, labels, stored, size, copies, s, t, k, near, far, votes)
-                if right[t] != 0 and told != labels[t]:
+                found = 0
+                for j in range(min(k + 1, filled[t])):
+                    if j != place:
+                        some[found] = near[at + j]
+                        found += 1
+                told = _said(some, 0, found, labels, entries, votes)
+                if told != labels[t]:
                     needed = True
                     break
-                touched[count] = t
-                count += 1
             if stop[0]:
                 return STOPPED
             if needed:
                 continue
-            copies[s] -= 1
-            left -= 1
+            left[e] = 0
+            count -= 1
             changed = True
-            for i in range(count):
-                t = touched[i]
-                told, most = _vote(rows, dim, labels, stored, size, copies, -1, t, k, near, far, votes)
-                right[t] = 1 if told == labels[t] else 0
-                reach[t] = most
+            for t in range(n):
+                at = t * deep
+                found = 0
+                for j in range(filled[t]):
+                    if near[at + j] != e:
+                        near[at + found] = near[at + j]
+                        far[at + found] = far[at + j]
+                        found += 1
+                if found < filled[t]:
+                    filled[t] = found
+                    if found < min(k + 1, count):
+                        filled[t] = _nearest_left(rows, dim, entries, left, t, deep, near, far)
+                    told = _said(near, at, min(k, filled[t]), labels, entries, votes)
+                    right[t] = 1 if told == labels[t] else 0
     return DONE
 
 

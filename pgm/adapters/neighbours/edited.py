@@ -30,8 +30,8 @@ class EditedNeighbours(RowsClassifier):
         k: how many neighbours vote; of equals the class that comes first.
 
     After `fit` there are `indices_`, which rows are kept, in the order in which they were chosen; `copies_`,
-    how often each counts; `training_error_`, the share of all rows that these vote wrongly about; `passes_`
-    and `converged_`, whether the last pass changed nothing.
+    how often each counts; `rows_` and `codes_`, what votes; `training_error_`, the share of all rows that
+    these vote wrongly about; `passes_` and `converged_`, whether the last pass changed nothing.
 
     >>> told = EditedNeighbours("voronoi").fit([[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]], list("aaabbb"))
     >>> told.indices_.tolist(), told.training_error_, told.predict([[3.4], [3.6]]).tolist()
@@ -85,11 +85,13 @@ class EditedNeighbours(RowsClassifier):
             if not found.rows.size:
                 raise InvalidArgument("No row is left: each is on the wrong side. Take another boundary.")
             warn(f"No row of the class {name} is left: all are on the wrong side, and it is never named.")
-        wrong = error_of(rows, codes, found.rows, found.copies, k, clock)
+        wrong = error_of(rows, codes, found.rows, k, clock)
+        _, first, copies = np.unique(found.rows, return_index=True, return_counts=True)
+        order = np.argsort(first)
         return self._keep(
             about,
-            indices_=found.rows,
-            copies_=found.copies,
+            indices_=found.rows[first[order]],
+            copies_=copies[order],
             training_error_=wrong,
             passes_=found.passes,
             converged_=found.stable,
@@ -112,10 +114,8 @@ class EditedNeighbours(RowsClassifier):
         >>> told.predict_proba([[4.0]]).tolist()
         [[1.0, 0.0]]
         """
-        queries = self._read(X)
-        stored = np.repeat(np.arange(len(self.rows_)), self.copies_)
-        found = nearest(self.rows_[stored], queries, self.k, start_clock())
-        return votes(found, self.codes_[stored], len(self.classes_), "uniform")
+        found = nearest(self.rows_, self._read(X), self.k, start_clock())
+        return votes(found, self.codes_, len(self.classes_), "uniform")
 
     def plot(
         self,
@@ -160,7 +160,7 @@ class EditedNeighbours(RowsClassifier):
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         if not self._fitted:
             return ["class"], [], f"{self._begun()}, not fitted yet"
-        counts = np.bincount(self.codes_, self.copies_, len(self.classes_)).astype(int).tolist()
+        counts = np.bincount(self.codes_, minlength=len(self.classes_)).tolist()
         rows = [[str(c), f"{n:,}"] for c, n in zip(self.classes_[:20].tolist(), counts, strict=False)]
         said = (
             f"{self._begun()}: {len(self.indices_):,} of {self._count:,} rows kept, which are wrong about "
@@ -199,5 +199,4 @@ def augmented_error(X: Any, y: Any, kept: Any, *, penalty: float = 0.0, k: int =
         raise InvalidArgument(f"kept= has places from 0 to {len(rows) - 1:,}, not {shown(kept)}.")
     if not isinstance(penalty, int | float) or not 0.0 <= penalty < np.inf:
         raise InvalidArgument(f"penalty= is a number, 0 or more, not {shown(penalty)}.")
-    copies = np.ones(len(stored), np.int64)
-    return error_of(rows, codes, stored, copies, whole("k", k), start_clock()) + penalty * len(stored)
+    return error_of(rows, codes, stored, whole("k", k), start_clock()) + penalty * len(stored)

@@ -22,8 +22,7 @@ ORDERS = ("random", "given")
 class Edited:
     """What is kept."""
 
-    rows: np.ndarray  # which, in the order in which they were chosen
-    copies: np.ndarray  # how often each is stored
+    rows: np.ndarray  # which, in the order in which they were chosen; twice, what counts twice
     passes: int = 1
     stable: bool = True  # False: it ended before nothing changed any more
 
@@ -78,8 +77,7 @@ class Condensing:
                 found = _thinned(rows, codes, found, k, clock)
             if starts == 1:
                 return found
-            wrong = error_of(rows, codes, found.rows, found.copies, k, clock)
-            worth = wrong + self.penalty * float(found.copies.sum())
+            worth = error_of(rows, codes, found.rows, k, clock) + self.penalty * len(found.rows)
             if best is None or worth < best[0]:
                 best = worth, found
         assert best is not None
@@ -130,8 +128,7 @@ class VoronoiEditing:
             raise InvalidArgument(
                 f"Voronoi editing keeps what the nearest row decides, k=1, and k={k} would vote."
             )
-        kept = np.flatnonzero(border_rows(rows, codes, whole("programs", self.programs), clock))
-        return Edited(kept, np.ones(len(kept), np.int64))
+        return Edited(np.flatnonzero(border_rows(rows, codes, whole("programs", self.programs), clock)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,8 +160,7 @@ class SideEditing:
             from sklearn.base import clone
 
             said = np.asarray(clone(self.boundary).fit(rows, codes).predict(rows))
-        kept = np.flatnonzero(said == codes)
-        return Edited(kept, np.ones(len(kept), np.int64))
+        return Edited(np.flatnonzero(said == codes))
 
 
 METHODS: dict[str, Any] = {
@@ -175,13 +171,10 @@ METHODS: dict[str, Any] = {
 }
 
 
-def error_of(
-    rows: np.ndarray, codes: np.ndarray, kept: np.ndarray, copies: np.ndarray, k: int, clock: Clock
-) -> float:
+def error_of(rows: np.ndarray, codes: np.ndarray, kept: np.ndarray, k: int, clock: Clock) -> float:
     """The share of rows that the k nearest of those kept vote wrongly about."""
-    stored = np.repeat(kept, copies)
-    found = nearest(rows[stored], rows, k, clock)
-    said = votes(found, codes[stored], int(codes.max()) + 1, "uniform").argmax(axis=1)
+    found = nearest(rows[kept], rows, k, clock)
+    said = votes(found, codes[kept], int(codes.max()) + 1, "uniform").argmax(axis=1)
     return float((said != codes).mean())
 
 
@@ -189,22 +182,21 @@ def _stored(
     rows: np.ndarray, codes: np.ndarray, order: np.ndarray, k: int, most: int, passes: int, clock: Clock
 ) -> Edited:
     n, d = rows.shape
-    stored, copies, made = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(3, np.int64)
+    entries, made = np.zeros(n * most, np.int64), np.zeros(3, np.int64)
     classes = int(codes.max()) + 1
     loop(
-        "condense", rows.reshape(-1), d, codes, classes, order, k, most, passes, stored, copies, made,
+        "condense", rows.reshape(-1), d, codes, classes, order, k, most, passes, entries, made,
         steps=float(n) * n * 2, clock=clock,
     )  # fmt: skip
     size, count, stable = made.tolist()
-    return Edited(stored[:size].copy(), copies[:size].copy(), count, bool(stable))
+    return Edited(entries[:size].copy(), count, bool(stable))
 
 
 def _thinned(rows: np.ndarray, codes: np.ndarray, found: Edited, k: int, clock: Clock) -> Edited:
     n, d = rows.shape
-    copies = found.copies.copy()
+    left = np.ones(len(found.rows), np.int64)
     loop(
-        "thin_out", rows.reshape(-1), d, codes, int(codes.max()) + 1, k, found.rows, copies,
-        steps=float(n) * len(found.rows) * d * (k + 2), clock=clock,
+        "thin_out", rows.reshape(-1), d, codes, int(codes.max()) + 1, k, found.rows, left,
+        steps=float(n) * len(found.rows) * (k + 4), clock=clock,
     )  # fmt: skip
-    left = copies > 0
-    return Edited(found.rows[left], copies[left], found.passes, found.stable)
+    return Edited(found.rows[left > 0], found.passes, found.stable)

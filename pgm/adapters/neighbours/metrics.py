@@ -9,7 +9,7 @@ import numpy as np
 
 from pgm.adapters.rows import Rows, whole
 from pgm.config import current
-from pgm.errors import InvalidArgument, TooLarge, listed, shown
+from pgm.errors import InvalidArgument, TooLarge, listed, shown, warn
 from pgm.errors import nearest as nearest_word
 from pgm.models.classifiers.conventions import at_least_two, classes_of, labels_of
 from pgm.runtime.clock import Clock, start_clock
@@ -17,6 +17,7 @@ from pgm.runtime.clock import Clock, start_clock
 from .searching import enough, nearest
 
 FORMS = ("full", "diagonal")
+_NOTHING = 1e-9  # of the start: a metric so small says nothing
 _SOFT = (0.3, 1e-2, 1e-4)  # up to which slack the error is round, one after the other
 
 
@@ -119,6 +120,11 @@ class LargeMarginMetric(Rows):
             start = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=True)[2][:dim]
         found, errors, count, converged = _least(error, start, float(self.sparsity), steps, clock)
         components = np.diag(np.sqrt(found)) if diagonal else found
+        if (components**2).sum() < _NOTHING * (start**2).sum():
+            warn(
+                "The error is least where all rows are in one place, M = 0: neighbours of the same class weigh "
+                f"more than margins. Raise margin_weight={self.margin_weight}, k={self.k}, or the columns' scale."
+            )
         return self._keep(
             about,
             metric_=components.T @ components,

@@ -25,7 +25,8 @@ class PrototypeClassifier(RowsClassifier):
         distance: "euclidean"; "shared" takes the Mahalanobis distance by the covariance within classes;
             "mahalanobis" that of each class. These two are squares, without a root and without the
             determinants that a normal density has beside them.
-        seed: of where k-means begins.
+        starts: how often k-means begins, of which the best is taken.
+        seed: of where it begins.
 
     After `fit` there are `prototypes_`, a row for each; `codes_`, the places of their classes in `classes_`;
     and `covariances_`, for each class, if a distance takes them.
@@ -45,10 +46,12 @@ class PrototypeClassifier(RowsClassifier):
         prototypes: int = 1,
         *,
         distance: str = "euclidean",
+        starts: int = 1,
         seed: int | np.random.Generator | None = None,
     ) -> None:
         """Take the options; `fit` checks them."""
-        self.prototypes, self.distance, self.seed = prototypes, distance, seed
+        self.prototypes, self.distance = prototypes, distance
+        self.starts, self.seed = starts, seed
 
     def fit(self, X: Any, y: Any) -> Self:
         """Find the prototypes of each class; returns the classifier itself.
@@ -71,7 +74,8 @@ class PrototypeClassifier(RowsClassifier):
                 f"{nearest(self.distance, DISTANCES)}"
             )
         rows, codes, _, about = self._begin_classes(X, y)
-        k, classes = whole("prototypes", self.prototypes), about["classes_"]
+        k, starts = whole("prototypes", self.prototypes), whole("starts", self.starts)
+        classes = about["classes_"]
         counts = np.bincount(codes)
         if counts.min() < k:
             raise InvalidArgument(
@@ -82,7 +86,7 @@ class PrototypeClassifier(RowsClassifier):
         found = [
             rows[codes == c].mean(axis=0, keepdims=True)
             if k == 1
-            else KMeans(k, seed=random).fit(rows[codes == c]).cluster_centers_
+            else KMeans(k, starts=starts, seed=random).fit(rows[codes == c]).cluster_centers_
             for c in range(len(classes))
         ]
         covariances = roots = None
