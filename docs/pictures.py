@@ -260,6 +260,9 @@ def smoothers() -> Figure:
         model.fit(hour[:, None], load).plot(ax=ax, at=10.0, title=f"{title}, 95 % interval of the curve")
         ax.set_xlabel("hour")
     axes[1, 1].set_title("smoothing spline")
+    return figure
+
+
 def two_kinds() -> tuple[np.ndarray, np.ndarray]:
     """The rows of the page on neighbours."""
     rng = np.random.default_rng(3)
@@ -270,7 +273,7 @@ def two_kinds() -> tuple[np.ndarray, np.ndarray]:
 def edited_sets() -> Figure:
     """Voronoi cells and the rows that are kept; discs of an RCE network, and where they conflict."""
     rows, kinds = two_kinds()
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.4), layout="constrained")
     adapters.EditedNeighbours("voronoi").fit(rows, kinds).plot(rows, kinds, ax=left)
     adapters.RCENetwork(largest=0.6).fit(rows, kinds).plot(ax=right)
     return figure
@@ -280,7 +283,7 @@ def outliers() -> Figure:
     """Circles up to the third neighbour, two queries, and the tree of single linkage."""
     rng = np.random.default_rng(2)
     rows = np.concatenate([rng.normal(size=(25, 2)), [[4.0, 3.6]]])
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.4), layout="constrained")
     adapters.LocalOutlierRatio(3, limit=2.0).fit(rows[:25]).plot([[0.3, 0.2], [4.0, 3.6]], ax=left)
     adapters.SingleLinkageOutliers().fit(rows).plot(ax=right)
     return figure

@@ -301,6 +301,13 @@ def test_classes_that_editing_removes_are_said() -> None:
     assert found.predict([[1.1]]).tolist() == ["a"]
 
 
+def test_a_metric_that_says_nothing_is_said() -> None:
+    rng = np.random.default_rng(3)
+    rows, classes = rng.uniform(size=(60, 2)), rng.integers(2, size=60)
+    with pytest.warns(UserWarning, match="all rows are in one place"):
+        LargeMarginMetric(5).fit(rows, classes)
+
+
 def test_rows_in_one_place_are_no_outliers() -> None:
     model = LocalOutlierRatio(2).fit([[0.0], [0.0], [0.0], [5.0]])
     assert model.ratios_.tolist() == [1.0, 1.0, 1.0, np.inf]

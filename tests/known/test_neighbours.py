@@ -20,6 +20,7 @@ from pgm.adapters import (
     AdaptiveNeighbours,
     LargeMarginMetric,
     NearestNeighbours,
+    ParzenDensity,
     PrototypeClassifier,
     SimilarityMap,
     similar_cases,
@@ -44,6 +45,16 @@ def told(estimator: Any, row: Any) -> Any:
     return net.query("C", dict(zip(names, row, strict=True))).values
 
 
+def by_kernels(width: float, rows: np.ndarray, classes: np.ndarray, prior: Any, x: float) -> Any:
+    """P(class | x) of a network in which each class has a kernel density of its own."""
+    net = pgm.BayesianNetwork()
+    states = sorted(set(classes.tolist()))
+    net.add("C", prior, states=states)
+    own = {c: ParzenDensity(width).fit(rows[classes == c]) for c in states}
+    net.add("X", pgm.DensityCPD(own), parents=["C"])
+    return net.query("C", {"X": x})
+
+
 # --- A8 to A11, F31, F38 to F42: densities and neighbours ---------------------------------------------------
 
 
@@ -62,6 +73,7 @@ def test_A8_kernel_classifier_is_a_network_of_rows() -> None:
     for c, g in zip(["C1", "C2"], joint, strict=True):
         own = KernelDensity(bandwidth=1.0).fit(LINE[classes == c])
         assert math.exp(own.score_samples([[2.4]])[0]) * (classes == c).mean() == near(g)
+    assert by_kernels(1.0, LINE, classes, [3 / 5, 2 / 5], 2.4)["C1"] == near(0.6090986405)
 
 
 def test_F31_parzen_classifier() -> None:
@@ -76,6 +88,8 @@ def test_F31_parzen_classifier() -> None:
         assert net.query("C", {"X": 1.5})[1] == near(at)
         assert net.query("C", {"X": 2.0})[1] == near(0.5)
         assert [net.map({"X": x}, targets="C")["C"] for x in (1.999, 2.001)] == [1, 2]
+        four, classes = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([1, 1, 2, 2])
+        assert by_kernels(h, four, classes, [0.5, 0.5], 1.5)[1] == near(at)
 
 
 def test_A9_density_of_each_class_by_neighbours() -> None:

@@ -6,13 +6,14 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import cdist
 from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import KernelDensity, LocalOutlierFactor
 
 import pgm
-from pgm.adapters import DensityOutliers, LocalOutlierRatio, SingleLinkageOutliers
+from pgm.adapters import DensityOutliers, LocalOutlierRatio, ParzenDensity, SingleLinkageOutliers
 from tests.known.book import near
 
 X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [10.0]])
@@ -36,6 +37,18 @@ def test_A23_masking_of_outliers_by_a_normal_distribution() -> None:
     assert net.log_likelihood({"x": [10.0, 1.0]}) == near(without.score_samples([[10.0], [1.0]]))
     limit = math.exp(-10.0)
     assert DensityOutliers(limit=limit).fit(X[:5]).predict([[10.0], [5.0]]).tolist() == [-1, 1]
+
+
+def test_A23_a_density_and_anything_at_all_below_a_node() -> None:
+    """What is typical, or anything, with a prior: by Bayes' rule, and the same by windows."""
+    for model in (DensityOutliers(), DensityOutliers(ParzenDensity(0.7))):
+        typical = model.fit(X[:5]).density_
+        net = pgm.BayesianNetwork()
+        net.add("broken", 0.01)
+        net.add("x", pgm.DensityCPD({False: typical, True: stats.uniform(-50, 100)}), parents=["broken"])
+        for x in (2.0, 7.0, 12.0):
+            odds = 0.01 * 0.01 / (0.99 * math.exp(model.score_samples([[x]])[0]))
+            assert net.query("broken", {"x": x})[True] == near(odds / (1.0 + odds))
 
 
 def test_A23_several_columns() -> None:

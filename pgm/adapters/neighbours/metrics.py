@@ -122,8 +122,8 @@ class LargeMarginMetric(Rows):
         components = np.diag(np.sqrt(found)) if diagonal else found
         if (components**2).sum() < _NOTHING * (start**2).sum():
             warn(
-                "The error is least where all rows are in one place, M = 0: neighbours of the same class weigh "
-                f"more than margins. Raise margin_weight={self.margin_weight}, k={self.k}, or the columns' scale."
+                "The error is least where all rows are in one place, M = 0: neighbours of the same class "
+                f"weigh more than margins. Raise margin_weight={self.margin_weight} or k={self.k}."
             )
         return self._keep(
             about,
