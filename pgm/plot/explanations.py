@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -92,15 +93,19 @@ def explaining_paths(
     figsize: Size | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw the arrows along which the findings tell; variables are the darker the further they moved."""
+    """Draw the paths along which the findings tell, the wider the more passes; dark variables moved far."""
     arrows: dict[tuple[str, str], None] = {}
     names = dict.fromkeys([*why, why.target])
+    width: dict[frozenset[str], float] = {}  # of each arrow, the most that passes along it
     for finding in why.values():
-        names.update(dict.fromkeys(finding.path))
+        for path, flow in finding.paths or ((finding.path, 0.0),):
+            names.update(dict.fromkeys(path))
+            for pair in pairwise(path):
+                width[frozenset(pair)] = max(width.get(frozenset(pair), 0.0), flow)
     for tail, head in why.arrows:
         if tail in names and head in names:
             arrows[tail, head] = None
-    steps = {frozenset(pair) for f in why.values() for pair in zip(f.path, f.path[1:], strict=False)}
+    widest = max((flow for flow in width.values() if math.isfinite(flow)), default=0.0)
     net = BayesianNetwork(edges=[pair for pair in arrows])
     refuse_many(len(net), 0)
     sketch = KINDS["network"](net, partial(named, net))
@@ -116,13 +121,18 @@ def explaining_paths(
             boxes[name] = replace(box, face=face, note=f"moved {share:.2g}")
     usual = sketch.usual.head
     strokes: dict[Link, Stroke] = {
-        link: Stroke("#0072B2", 2.2, head=usual)
-        if frozenset(map(str, link)) in steps
+        link: Stroke("#0072B2", _along(width[frozenset(map(str, link))], widest), head=usual)
+        if frozenset(map(str, link)) in width
         else Stroke("#c3cad3", 0.9, head=usual)
         for link in sketch.links
     }
     with Paper(ax, figsize, title) as paper:
         return draw(replace(sketch, boxes=boxes, strokes=strokes), paper, why.aim.title)
+
+
+def _along(flow: float, widest: float) -> float:
+    """How wide an arrow is."""
+    return 0.9 + 4.1 * min(flow / widest, 1.0) if widest > 0.0 else 2.2
 
 
 def contributions(

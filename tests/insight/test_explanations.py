@@ -243,3 +243,60 @@ def test_findings_that_tell_nothing_of_each_other_do_not_conflict() -> None:
     found = net.explain("both", {"a": True, "b": True})
     assert found.conflict == 0.0
     assert "the findings are independent" in str(found)
+
+
+def test_what_passes_along_paths_is_at_most_what_reaches_each_variable():
+    """wet tells rain straight, and by cloudy and the sprinkler: by total variation of their marginals."""
+    net = wet_grass()
+    known = {"wet": True}
+    why = net.explain("rain", known)
+    before, after = net.marginals(), net.marginals(known)
+
+    def far(name):
+        return abs(before[name][True] - after[name][True])
+
+    paths = dict(why["wet"].paths)
+    assert paths == pytest.approx(
+        {
+            ("wet", "rain"): far("rain"),
+            ("wet", "sprinkler", "cloudy", "rain"): min(map(far, ("rain", "sprinkler", "cloudy"))),
+        }
+    )
+    flows = [flow for _, flow in why["wet"].paths]
+    assert flows == sorted(flows, reverse=True)
+    both = net.explain("rain", {"wet": True, "cloudy": True})
+    assert [path for path, _ in both["wet"].paths] == [("wet", "rain")]  # cloudy blocks the other way
+    assert {path for path, _ in both["cloudy"].paths} == {
+        ("cloudy", "rain"),
+        ("cloudy", "sprinkler", "wet", "rain"),
+    }
+    assert why.plot(kind="paths").get_title().startswith("P(rain=True")
+
+
+def test_paths_are_all_that_are_active():
+    """Against networkx: simple paths without directions of which every triple is active."""
+    import networkx as nx
+
+    from pgm.graphs.walks import Arrows
+    from pgm.inference.insight.flows import flows
+
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        graph = nx.DiGraph()
+        graph.add_nodes_from(range(6))
+        graph.add_edges_from((u, v) for u in range(6) for v in range(u + 1, 6) if rng.random() < 0.35)
+        start, goal, *rest = rng.permutation(6).tolist()
+        given = [v for v in rest if rng.random() < 0.4]
+        open_ = set(given).union(*(nx.ancestors(graph, v) for v in given)) if given else set()
+
+        def active(path, graph=graph, given=given, open_=open_):
+            return all(
+                b in open_ if graph.has_edge(a, b) and graph.has_edge(c, b) else b not in given
+                for a, b, c in zip(path, path[1:], path[2:], strict=False)
+            )
+
+        wanted = {tuple(p) for p in nx.all_simple_paths(graph.to_undirected(), start, goal) if active(p)}
+        arrows = Arrows.of({v: tuple(graph.predecessors(v)) for v in graph})
+        found = flows(arrows, start, goal, given, dict.fromkeys(range(6), 0.5))
+        assert {path for path, _ in found} <= wanted
+        assert len(found) == min(len(wanted), 5)

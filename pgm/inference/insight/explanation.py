@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from pgm.errors import InvalidArgument, shown
+from pgm.graphs.walks import Arrows
 from pgm.inference.insight.aims import Aim, Given, aim, log_odds
+from pgm.inference.insight.flows import MOST_FINDINGS, flows
 from pgm.inference.insight.subsets import Parts
 from pgm.printing import Share, Tabular, joined, label, number
 from pgm.results.base import Result, condition, pandas, put
@@ -40,7 +42,9 @@ class Finding:
     """What one finding does to the probability of a state.
 
     `alone` and `without` are the answer given only it, and given all others; `adds` is by how much it moves
-    the log-odds beside the others, `adds_alone` from the beginning.
+    the log-odds beside the others, `adds_alone` from the beginning. `paths` has the active paths to the
+    target with what passes along each: the least total variation by which it moves, beside the others, any
+    variable on the path.
     """
 
     name: str
@@ -50,6 +54,7 @@ class Finding:
     adds_alone: float
     adds: float
     path: tuple[str, ...]  # a shortest path along which it tells about the target; empty: there is none
+    paths: tuple[tuple[tuple[str, ...], float], ...] = ()  # with what passes along each, the most first
 
     @property
     def text(self) -> str:
@@ -308,11 +313,16 @@ def explain(model: Any, target: object, given: Given, state: State | None) -> An
     p = shares[:, asked.code]
     before, after, total = float(p[0]), asked.probability, float(logs[3 * n])
     findings = {}
+    told = _told(model, asked, names) if n <= MOST_FINDINGS else {}
+    arrows = Arrows.of({name: model.parents(name) for name in model.variables})
     for i, name in enumerate(names):
         apart, rest = float(p[1 + i]), float(p[1 + n + i])
-        path = model.active_trail(name, asked.name, given=[other for other in names if other != name])
+        others = [other for other in names if other != name]
+        path = model.active_trail(name, asked.name, given=others)
+        paths = flows(arrows, name, asked.name, others, told[name]) if told and path else ()
         findings[name] = Finding(
-            name, asked.given[name], apart, rest, _step(before, apart), _step(rest, after), path or ()
+            *(name, asked.given[name], apart, rest, _step(before, apart), _step(rest, after)),
+            *(path or (), paths),
         )
     singles = logs[1 : 1 + n]
     conflict = float(singles.sum()) - total
@@ -339,6 +349,22 @@ def explain(model: Any, target: object, given: Given, state: State | None) -> An
 def _step(before: float, after: float) -> float:
     """By how much log-odds grow; nothing where both are certain of the same."""
     return 0.0 if math.isclose(before, after, rel_tol=1e-14) else log_odds(after) - log_odds(before)
+
+
+def _told(model: Any, asked: Aim, names: Sequence[str]) -> dict[str, dict[str, float]]:
+    """For each finding how far it moves every state variable that is not observed, beside the others."""
+    variables = model.variables
+    rest = [name for name, one in variables.items() if not one.continuous and name not in asked.given]
+    after = model.marginals(asked.given, targets=rest)
+    found = {}
+    for name in names:
+        others = {other: value for other, value in asked.given.items() if other != name}
+        before = model.marginals(others, targets=rest)
+        found[name] = {
+            one: 0.5 * float(np.abs(np.asarray(after[one].values) - np.asarray(before[one].values)).sum())
+            for one in rest
+        }
+    return found
 
 
 def _rest(model: Any, asked: Aim, conflict: float) -> tuple[dict[str, float], dict[tuple[str, State], float]]:
