@@ -180,6 +180,8 @@ def _believed(
     def number(name: str) -> str:
         if name in observed.hard:
             return shortened(str(observed.given[name]))
+        if name not in answers:  # a density of its own has no exact mean
+            return _manner(net, name)
         p = answers[name]
         return f"{p.mean:.4g} ± {p.std:.2g}" if isinstance(p, Density) else ""
 

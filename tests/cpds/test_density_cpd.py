@@ -248,6 +248,19 @@ def test_what_depends_on_a_hidden_density_is_refused() -> None:
     assert p[True] == pytest.approx(1.0 / (1.0 + np.exp(-2.0)))
 
 
+def test_a_picture_has_hidden_densities_too() -> None:
+    import matplotlib.pyplot as plt
+
+    net = wear()
+    net.add(["u", "v"], pgm.DensityCPD(stats.multivariate_normal([0.0, 0.0])))
+    for known in ({}, {"wear": 6.0}):
+        ax = net.plot(given=known)
+        texts = " ".join(t.get_text() for t in ax.figure.findobj(plt.Text))
+        assert ("6" in texts) == bool(known)
+        assert "density" in texts
+        plt.close(ax.figure)
+
+
 def test_learning_keeps_densities_where_told() -> None:
     net = wear()
     frame = net.sample(500, seed=0)

@@ -223,6 +223,20 @@ def test_bad_cells_are_named(column: Any, error: type[Exception], said: str) -> 
         two().predict_proba({"c": column}, "d")
 
 
+def test_cells_that_weigh_states_are_drawn_by_imputing() -> None:
+    weights = np.tile([[0.9, 0.1]], (3000, 1))
+    weights[1000:] = [0.2, 0.8]
+    weights[2000:] = np.nan
+    (filled,) = two().impute({"c": weights, "d": ["x"] * 3000}, seed=0)
+    for part, (a, b) in (
+        (slice(0, 1000), (0.9, 0.1)),
+        (slice(1000, 2000), (0.2, 0.8)),
+        (slice(2000, 3000), (1, 1)),
+    ):
+        right = a * 0.3 * 0.8 / (a * 0.3 * 0.8 + b * 0.7 * 0.1)
+        assert np.mean(filled["c"][part] == "a") == pytest.approx(right, abs=4 * 0.5 / 1000**0.5)
+
+
 def test_impossible_rows_say_what_was_given() -> None:
     net = pgm.BayesianNetwork()
     net.add("c", {"a": 1.0, "b": 0.0})

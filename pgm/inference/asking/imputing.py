@@ -30,7 +30,8 @@ def imputed(
 ) -> list[Any]:
     """So many copies of a frame, each with its gaps filled; equal rows are drawn for together."""
     wanted = among(frame, compiled.by_name, compiled.position, frozenset())
-    codes = columns(frame, {n: v for n, v in wanted.items() if not v.continuous}, check=clock.check)
+    states = {n: v for n, v in wanted.items() if not v.continuous}
+    codes = columns(frame, states, check=clock.check, soft=True)  # a cell that weighs states is drawn too
     reals = real_columns(frame, {n: v for n, v in wanted.items() if v.continuous}, check=clock.check)
     n = max(codes.n_rows, reals.n_rows)
     if n == 0:
@@ -48,18 +49,20 @@ def imputed(
         )
     filled = np.repeat(table[None], draws, axis=0)
     rows = np.flatnonzero(gone.any(axis=1))
-    distinct, which = np.unique(np.where(gone[rows], np.inf, table[rows]), axis=0, return_inverse=True)
+    said = [np.where(gone, np.inf, table), *(cells.which[:, None] for cells in codes.soft.values())]
+    distinct, which = np.unique(np.column_stack(said)[rows], axis=0, return_inverse=True)
     order = np.argsort(which.reshape(-1), kind="stable")
     groups = np.split(rows[order], np.cumsum(np.bincount(which.reshape(-1), minlength=len(distinct)))[:-1])
     for group in groups if rows.size else ():
         clock.check()
         first = int(group[0])
-        given = {
+        given: dict[str, Any] = {
             name: float(table[first, i]) if compiled.by_name[name].continuous
             else compiled.by_name[name].states[int(table[first, i])]
             for i, name in enumerate(names)
             if not gone[first, i]
         }  # fmt: skip
+        given |= {n: told for n, cells in codes.soft.items() if (told := cells.given(first)) is not None}
         try:
             drawn = model.sample(group.size * draws, given=given, seed=random)
         except ImpossibleEvidence as error:
