@@ -82,6 +82,25 @@ def test_rules_are_scipys(rule: str) -> None:
     assert alone == pytest.approx(stats.gaussian_kde(one.T, rule).factor * one.std(ddof=1))
 
 
+def test_other_windows_are_as_much_wider_as_makes_them_as_smooth() -> None:
+    """Canonical bandwidths (Marron & Nolan 1988): Gaussian .7764, Epanechnikov 1.7188, box 1.3510."""
+    rows = normal(16, 50, 1)
+    one, paraboloid, cube = (
+        ParzenDensity(window=window).fit(rows).width_ for window in ("gaussian", "epanechnikov", "cube")
+    )
+    assert paraboloid / one == pytest.approx(1.7188 / 0.7764, rel=2e-4)
+    assert cube / one == pytest.approx(2 * 1.3510 / 0.7764, rel=2e-4)  # as wide as its edge
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_the_bound_of_a_grid_is_reached(dim: int) -> None:
+    """A row in the middle of a cell is off by all that is said, where windows are wide beside steps."""
+    row = np.zeros((1, dim))
+    found, exact = ParzenDensity(1.0, grid=100).fit(row), ParzenDensity(1.0).fit(row)
+    off = np.exp(exact.score_samples(row))[0] - np.exp(found.score_samples(row))[0]
+    assert 0.95 < off / found.grid_error_ <= 1.0
+
+
 @pytest.mark.parametrize("window", ["epanechnikov", "cube"])
 def test_rules_of_other_windows_are_as_good(window: str) -> None:
     """Beside N(0, 1) the rule has nearly the smallest integrated squared error that any width has."""
