@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 import pgm
 from pgm.adapters import HistogramDensity, NeighbourDensity, ParzenDensity, rows_needed
+from pgm.adapters.densities.widths import left_out
 from tests.adapters.estimators import check
 
 ALL: dict[str, tuple[Any, int]] = {
@@ -197,6 +198,18 @@ def test_the_best_width_beside_a_search() -> None:
     assert np.isfinite(narrow.score_samples(rows)).all()
 
 
+@pytest.mark.parametrize("window", ["gaussian", "epanechnikov", "cube"])
+def test_the_likelihood_that_leaves_rows_out(window: str) -> None:
+    rows, weights = normal(17, 12, 2), np.arange(1.0, 13.0)
+    total = 0.0
+    for i in range(12):
+        rest = ParzenDensity(6.0, window=window).fit(
+            np.delete(rows, i, 0), sample_weight=np.delete(weights, i)
+        )
+        total += weights[i] * rest.score_samples(rows[i : i + 1])[0]
+    assert left_out(rows, weights, 6.0, window) == pytest.approx(total)
+
+
 def test_a_grid_covers_what_windows_reach() -> None:
     rows = np.random.default_rng(12).normal(size=(1000, 1))
     model = ParzenDensity(grid=400).fit(rows)
@@ -229,6 +242,7 @@ TWO = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
         (ParzenDensity(grid=10, window="cube"), TWO, "A grid takes"),
         (ParzenDensity(grid=10, covariance="full"), TWO, "axes"),
         (ParzenDensity("validation"), [[1.0], [1.0], [1.0]], "do not"),
+        (ParzenDensity("validation"), [[1.0]], "two at least"),
         (ParzenDensity("validation"), [[1.0], [1.0], [2.0], [2.0]], "narrower"),
         (ParzenDensity(), [[1.0], [1.0]], "do not .n_samples=2"),
         (NeighbourDensity(4), TWO, "n_samples=3"),

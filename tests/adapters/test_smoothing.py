@@ -216,6 +216,8 @@ def test_splines_are_scipys(n: int) -> None:
     beyond = mine.predict([[x[-1] + 1.0], [x[-1] + 2.0], [x[-1] + 3.0]])
     assert beyond[2] - beyond[1] == pytest.approx(beyond[1] - beyond[0])
     assert beyond[0] - mine.predict([[x[-1]]])[0] == pytest.approx(peer.derivative()(x[-1]))
+    before = mine.predict([[x[0] - 1.0], [x[0]]])
+    assert before[1] - before[0] == pytest.approx(peer.derivative()(x[0]))
 
 
 @pytest.mark.parametrize("seed", range(3))
