@@ -126,6 +126,8 @@ class ClassifierCPD(EstimatorCPD):
     # --- what it says ---
 
     def _answer(self, columns_: Sequence[Array], matrix: Array | None = None) -> Array:
+        if not len(columns_[0]):
+            return np.empty((0, self.child.card))
         found = self._ask("predict_proba", columns_, matrix)
         name, n = self.child.name, len(columns_[0])
         if isinstance(found, list):
@@ -137,8 +139,6 @@ class ClassifierCPD(EstimatorCPD):
                 "and "
                 f"{self.child.card} states; ({n}, {self.child.card}) is expected."
             )
-        if not n:
-            return values
         sums = values @ np.ones(values.shape[1])
         off = max(float(sums.max()) - 1.0, 1.0 - float(sums.min()))
         if not (values.min() >= 0.0 and off <= _OFF):

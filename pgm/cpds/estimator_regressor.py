@@ -99,6 +99,8 @@ class RegressorCPD(EstimatorCPD):
 
     def _answer(self, columns_: Sequence[Array]) -> Array:
         """Mean and standard deviation of each row, as two columns; the second is NaN where there is none."""
+        if not len(columns_[0]):
+            return np.empty((0, 2))
         asked = self._sd is None and self.is_fitted and self._returns_sd()
         found = self._ask("predict", columns_, None, **({"return_std": True} if asked else {}))
         mean, sd = found if asked else (found, np.nan if self._sd is None else self._sd)

@@ -698,3 +698,25 @@ def test_a_network_classifier_is_stacked_calibrated_cross_validated_and_in_a_pip
         close(shares, model.predict_proba(np.array([[1, 2, 0]]))[0], atol=1e-12, err_msg=str(number))
         every = model.predict_proba(np.array([[1, 2, k] for k in range(3)]))
         close(net.query("y", {"x0": 1, "x1": 2}).values, np.array([0.2, 0.3, 0.5]) @ every, atol=1e-12)
+
+
+def test_a_classifier_in_a_network_over_time_is_that_of_its_unrolled_network():
+    x = RNG.normal(size=(200, 2))
+    rain = RNG.random(200) < 0.5
+    model = LogisticRegression().fit(np.column_stack([x[:, 0], rain]), x[:, 0] + rain + x[:, 1] > 0.5)
+    dbn = pgm.DynamicBayesianNetwork()
+    dbn.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
+    dbn.add("x", pgm.LinearGaussian(bias=0.0, sd=1.0))
+    dbn.add("wet", pgm.EstimatorCPD(model, parents=["x", "rain"]))
+    seen = {"x": [0.3, -0.2, 1.1], "wet": [True, None, False]}
+    net = dbn.unroll(3)
+    given = {"x[0]": 0.3, "x[1]": -0.2, "x[2]": 1.1, "wet[0]": True, "wet[2]": False}
+    found = dbn.smooth(seen).marginal("rain").values
+    close(found, [net.query(f"rain[{t}]", given).values for t in range(3)], atol=1e-12)
+    with pytest.raises(pgm.InvalidTable, match="'y' is a number"):
+        dbn.add("y", pgm.EstimatorCPD(LinearRegression().fit(x[:, :1], x[:, 1]), parents=["x"], sd=1.0))
+
+
+def test_no_rows_are_no_answers():
+    net = network(mixed()[0])
+    assert np.asarray(net.predict_proba({"x": [], "s": [], "k": []}, "c")).shape == (0, 3)

@@ -43,7 +43,7 @@ def _first(node: Node, step: int, cpd: CPD) -> dict[str, Any]:
 def _written(cpd: CPD) -> dict[str, Any]:
     if kind_of(cpd.kind, cpd.given) is not type(cpd):
         raise InvalidArgument(
-            f"The distribution of {shown(cpd.child.name)} is a {type(cpd).__name__}, which has no JSON form."
+            f"The distribution of {shown(cpd.child.name)} is {cpd.called}, which has no JSON form."
         )
     return {cpd.kind: cpd.to_parts(write_state)}
 

@@ -11,7 +11,7 @@ from pgm.cpds import CPD, TableCPD
 from pgm.cpds.statistics import Configurations
 from pgm.distributions.gaussian_statistics import gathered
 from pgm.errors import ImpossibleEvidence, InvalidArgument, UnknownVariable, shown
-from pgm.factors import Gate, GaussianFactor, Score
+from pgm.factors import Gate, GaussianFactor, RowTable, Score
 from pgm.inference.engines import interface as engine
 from pgm.learning import Step, climb
 from pgm.learning.parameters import fixed_rows, maximise, rules
@@ -213,7 +213,7 @@ class Task:
             weights = self._turned(shares[rows], scope, switches).reshape(rows.size, -1)
             weights = weights * self.weight[rows][:, None]
             return gathered(np.column_stack(numbers), np.ascontiguousarray(weights), None, None)
-        if isinstance(part, Score):
+        if isinstance(part, Score | RowTable):
             places = self._places(layout, v, cpd)
             discrete = [p for p in places if p in scope]
             weights = self._turned(shares[rows], scope, discrete) * self.weight[rows].reshape(

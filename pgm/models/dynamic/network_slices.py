@@ -252,7 +252,7 @@ def built(node: Node, known: Mapping[str, Node]) -> Node:
 
 def _one(node: Node, table: object, given: tuple[Variable, ...], normalize: bool) -> CPD:
     if node.domain is REAL or node.domain == REAL:
-        if not (isinstance(table, CPD) and table.continuous and table.kind != "density"):
+        if not (isinstance(table, CPD) and table.continuous and table.kind not in ("density", "regressor")):
             raise InvalidTable(
                 f"{node.name!r} is a number: its distribution is a pgm.LinearGaussian or pgm.Gaussian, not "
                 f"{shown(table)}."

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pgm.factors import Dense, GaussianFactor, ModelPart, Score
+from pgm.factors import Dense, GaussianFactor, ModelPart, RowTable, Score
+from pgm.factors.row_table import configurations
 from pgm.inference.engines.interface.log_tables import Piece, logs_of
 from pgm.inference.engines.interface.part_tables import OfRows, Template
 from pgm.inference.engines.interface.slice_layout import Layout
@@ -134,6 +135,13 @@ class ObservedRows:
             score = score - score.max(axis=-1, keepdims=True)
             score = score - np.log(np.exp(score).sum(axis=-1, keepdims=True))
             return [*places[: part.n_discrete], places[-1]], score
+        if isinstance(part, RowTable):
+            places = part.scope.tolist()
+            numbers = self._numbers(layout, v, places[part.n_discrete : -1], rows, np.ones(rows.size, bool))
+            every = configurations(part.discrete, part.cards, {}, rows.size * (part.scope.size + part.card))
+            codes = np.tile(every, (rows.size, 1))
+            logs = part.logs(codes, np.repeat(numbers, len(every), axis=0))
+            return [*places[: part.n_discrete], places[-1]], logs.reshape(rows.size, *part.cards, part.card)
         assert isinstance(part, Dense)
         logs = logs_of(part.values)
         return part.scopes[0].tolist(), np.broadcast_to(logs, (rows.size, *logs.shape))
