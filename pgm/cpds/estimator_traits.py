@@ -78,5 +78,6 @@ def same(one: Any, other: Any) -> bool:
 
 
 def in_a_line(estimator: Any) -> str:
-    """An estimator in a line."""
-    return " ".join(repr(estimator).split())
+    """An estimator in a line: its options, of ours too, which print as tables once they are fitted."""
+    begun = getattr(estimator, "_begun", None)
+    return " ".join((begun() if callable(begun) else repr(estimator)).split())

@@ -67,6 +67,7 @@ def test_A12_through_a_network() -> None:
     net.add("alarm", {"a": 0.1, "b": 0.8}, parents=["C"])
     assert net.query("C", {"x": 3.4}).mode() == "a"
     assert net.query("alarm", {"x": 3.6})[True] == near(0.8)
+    assert "EditedNeighbours(method='voronoi')" in repr(net.cpd("C"))
 
 
 def test_A13_consistent_subsets_and_augmented_error() -> None:
