@@ -289,6 +289,66 @@ def outliers() -> Figure:
     return figure
 
 
+def errors() -> Figure:
+    """A detector: the errors of a threshold beneath two densities, and all thresholds as a curve."""
+    alarm = {"quiet": pgm.Gaussian(0.0, sd=1.0), "attack": pgm.Gaussian(2.0, sd=1.0)}
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained", width_ratios=[5, 4])
+    rule = ["quiet", 1.5, "attack"]
+    pgm.evaluation.decision_rates(alarm, prior=[0.5, 0.5], rule=rule).plot(ax=left)
+    pgm.evaluation.roc(alarm).plot(ax=right)
+    return figure
+
+
+def fish() -> tuple[np.ndarray, np.ndarray]:
+    """Two kinds of fish that overlap."""
+    rng = np.random.default_rng(0)
+    y = np.array(["salmon", "bass"])[rng.integers(0, 2, 400)]
+    return rng.normal(np.where(y == "bass", 1.4, 0.0)[:, None], 1.0, (400, 2)), y
+
+
+def curves() -> Figure:
+    """Two classifiers: ROC curves, and whether their probabilities come true."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.neighbors import KNeighborsClassifier
+
+    X, y = fish()
+    both = {"line": LogisticRegression(), "neighbours": KNeighborsClassifier(15)}
+    p = {name: one.fit(X[:200], y[:200]).predict_proba(X[200:])[:, 1] for name, one in both.items()}
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
+    pgm.evaluation.roc(y[200:], p).plot(ax=left)
+    pgm.evaluation.calibration(y[200:], p, bins=5).plot(ax=right)
+    return figure
+
+
+def regions() -> Figure:
+    """Where a classifier names which class, and where none."""
+    from sklearn.linear_model import LogisticRegression
+
+    X, y = fish()
+    return pgm.evaluation.regions(LogisticRegression().fit(X[:200], y[:200]), X, y, reject=0.2).plot().figure
+
+
+def descent() -> Figure:
+    """Gradient descent of a logistic discriminant."""
+    told = adapters.LogisticDiscriminant(optimizer="gradient", rate=0.1, max_iter=1000, tol=None)
+    return told.fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1]).trace_.plot().figure
+
+
+def quadric() -> Figure:
+    """A disc and what is around it."""
+    X = np.random.default_rng(1).normal(size=(300, 2))
+    ring = np.where((X**2).sum(axis=1) < 1.4, "in", "out")
+    told = adapters.LogisticDiscriminant(quadratic=True, max_iter=30, tol=None)
+    return told.fit(X, ring).plot(X, ring).figure
+
+
+def ranks() -> Figure:
+    """Rows with their ranks."""
+    rows = np.random.default_rng(0).normal(size=(10, 2))
+    order = np.argsort(np.argsort(-(rows @ [2.0, 1.0]))) + 1
+    return adapters.LinearRanker(max_iter=500).fit(rows, order).plot(rows, order).figure
+
+
 PICTURES = [
     structure,
     believed,
@@ -309,6 +369,12 @@ PICTURES = [
     smoothers,
     edited_sets,
     outliers,
+    errors,
+    curves,
+    regions,
+    descent,
+    quadric,
+    ranks,
 ]
 
 
