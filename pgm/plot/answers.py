@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 
 from pgm.inference.insight.curve import Curve, possible_at
 from pgm.inference.insight.two_numbers import Surface
@@ -29,6 +30,7 @@ from .canvas import (
 _SHARE = 0.1  # of the way to 0, and to 1
 _POINTS = 200
 _MOST_CURVES = 6
+_PALE = LinearSegmentedColormap.from_list("pale", ["#ffffff", "#cfe3f1", "#6fb3dc"])  # contours show on it
 
 
 def answer_tornado(
@@ -111,7 +113,7 @@ def answer_surface(
         ax = paper.axes(5.2, 4.4)
         x = np.linspace(0.002, 0.998, 80)
         z = np.array([[found(a, b) for a in x.tolist()] for b in x.tolist()])
-        shown = ax.imshow(z, cmap="Blues", origin="lower", extent=(0, 1, 0, 1), aspect="auto", vmin=0, vmax=1)
+        shown = ax.imshow(z, cmap=_PALE, origin="lower", extent=(0, 1, 0, 1), aspect="auto", vmin=0, vmax=1)
         if float(np.ptp(z)) > 1e-9:
             ax.clabel(ax.contour(x, x, z, levels=6, colors=[EDGE], linewidths=0.8), fontsize=7.5)
         ax.plot([found.first.value], [found.second.value], "o", color=SEEN_EDGE, markersize=7)

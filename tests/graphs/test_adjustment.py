@@ -234,3 +234,9 @@ def test_mistakes(arguments, options, message):
     net = pgm.BayesianNetwork(edges="z -> x -> y <- z")
     with pytest.raises(pgm.PGMError, match=message):
         net.adjustment_sets(*arguments, **options)
+
+
+def test_what_is_hidden_below_does_not_matter_for_the_best_set():
+    net = pgm.BayesianNetwork(edges="z -> x -> y <- z; y -> h; x -> w")
+    found = net.adjustment_sets("x", "y", hidden="h")
+    assert (found.optimal, found.optimal_of_all) == ({"z"}, True)

@@ -300,3 +300,17 @@ def test_paths_are_all_that_are_active():
         found = flows(arrows, start, goal, given, dict.fromkeys(range(6), 0.5))
         assert {path for path, _ in found} <= wanted
         assert len(found) == min(len(wanted), 5)
+
+
+def test_what_two_tell_about_one_state() -> None:
+    """The mutual information of a set with one state against the others together."""
+    net = random_network(4)
+    target, *others = [name for name in net if net.variables[name].card == 3][:1] + [
+        name for name in net if net.variables[name].card == 2
+    ][:2]
+    names = [target, *others]
+    table = np.asarray(net.query(names).values)
+    state = net.variables[target].states[1]
+    two = np.stack([table[1], table[0] + table[2]]).reshape(2, -1)
+    found = net.informative(target, state=state, over=others, k=2)
+    assert found[tuple(others)] == pytest.approx(mutual(two), abs=1e-12)

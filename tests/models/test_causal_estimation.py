@@ -186,3 +186,35 @@ def test_estimates_and_ranges_draw_themselves(rows, net):
     assert "from False to True on y" in " ".join(ax.get_title().split())
     ax = pgm.effect_range(net.cpdag(), "x", "y", net).plot()
     assert "no parents" in [text.get_text() for text in ax.get_yticklabels()]
+
+
+def test_both_models_at_once_by_scikit_learn():
+    """The outcome is no line in age, so what the lines miss has to be weighted (Robins et al. 1994)."""
+    from sklearn.linear_model import LinearRegression, LogisticRegression
+
+    rng = np.random.default_rng(2)
+    age = rng.normal(size=1500)
+    treated = rng.random(1500) < 1 / (1 + np.exp(-1.5 * age))
+    y = 2.0 * treated + age**2 + rng.normal(size=1500)
+    z = age[:, None]
+    share = LogisticRegression(penalty=None, tol=1e-10).fit(z, treated).predict_proba(z)[:, 1]
+    means = []
+    for arm, p in ((~treated, 1 - share), (treated, share)):
+        line = LinearRegression().fit(z[arm], y[arm]).predict(z)
+        means.append((line + arm * (y - line) / p).mean())
+    graph = pgm.CausalGraph("age -> treated -> y <- age")
+    rows = {"age": age, "treated": treated, "y": y}
+    found = graph.estimate(rows, "treated", "y", method="doubly-robust", bootstrap=5, seed=0)
+    assert found.value == pytest.approx(means[1] - means[0], abs=1e-4)
+    weighted = graph.estimate(rows, "treated", "y", method="inverse-weights", bootstrap=5, seed=0)
+    ends = [(arm * y / p).sum() / (arm / p).sum() for arm, p in ((~treated, 1 - share), (treated, share))]
+    assert weighted.value == pytest.approx(ends[1] - ends[0], abs=1e-4)
+
+
+@pytest.mark.parametrize("method", ["inverse-weights", "doubly-robust"])
+def test_strata_without_treatment_are_refused(method):
+    z = np.repeat([0, 1], 200)
+    x = np.where(z == 0, 0, np.tile([0, 1], 200))
+    rows = {"z": z, "x": x, "y": np.tile([0, 1, 1, 0], 100)}
+    with pytest.raises(pgm.InvalidArgument, match="the rows do not tell"):
+        pgm.CausalGraph("z -> x -> y <- z").estimate(rows, "x", "y", method=method, bootstrap=5, seed=0)

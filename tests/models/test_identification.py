@@ -313,3 +313,39 @@ def test_it_prints():
     assert "<table" in graph._repr_html_()
     assert pgm.CausalGraph(str(graph)) == graph
     assert formulas.text(formulas.Product(())) == "1"
+
+
+def test_what_is_given_may_be_done_as_well():
+    """Rule 2 given what is done: P(y, z | do(x)) has no formula, and P(y | do(x), z) has one.
+
+    x -> z; x <-> z; x -> m -> y; x <-> y, numbered x, z, m, y.
+    """
+    parents, common = [set(), {0}, {0}, {2}], [(0, 1), (0, 3)]
+    assert check(parents, common, [0], [3], [1], 1)
+    assert not check(parents, common, [0], [3, 1], [], 1)
+
+
+def test_nothing_times_what_is_not_defined_is_nothing():
+    from pgm.models.causal.evaluation import Labelled, multiplied
+
+    open_, zero = Labelled(("x",), np.array([np.nan, 0.5])), Labelled(("x",), np.array([0.0, 0.5]))
+    for parts in ([open_, zero], [zero, open_]):
+        assert multiplied(parts).values.tolist() == [0.0, 0.25]
+
+
+def test_the_mean_is_over_what_is_defined():
+    class Halves:
+        def __init__(self):
+            self.variables = {name: Variable(name, [0, 1]) for name in "zy"}
+
+        def joint(self, names):
+            return np.full([2] * len(names), 0.5 ** len(names))
+
+    found = labelled(("z", "y"), [[np.nan, np.nan], [0.3, 0.7]])
+    assert chosen(found, ["y"], {}, Halves()) == pytest.approx([0.3, 0.7])
+
+
+def labelled(names, values):
+    from pgm.models.causal.evaluation import Labelled
+
+    return Labelled(names, np.array(values))
