@@ -43,7 +43,7 @@ def net_of(seed: int, own: bool) -> tuple[pgm.BayesianNetwork, np.random.Generat
     return net, rng
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_evidence_below_a_hidden_density(seed: int) -> None:
     (mine, rng), (theirs, _) = net_of(seed, True), net_of(seed, False)

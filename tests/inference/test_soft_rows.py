@@ -101,7 +101,7 @@ def compare(net: pgm.BayesianNetwork, frame: dict[str, list[Any]], target: str) 
         np.testing.assert_allclose(counts[name], expected, atol=1e-9)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_a_row_is_its_evidence(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -109,7 +109,7 @@ def test_a_row_is_its_evidence(seed: int) -> None:
     compare(net, cells(net, rng), "v1")
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_a_row_with_numbers_is_its_evidence(seed: int) -> None:
     rng = np.random.default_rng(seed)
