@@ -75,10 +75,7 @@ PUBLIC = [getattr(pgm, name) for name in pgm.__all__]
 PUBLIC += [getattr(pgm.components, name) for name in pgm.components.__all__]
 PUBLIC += [getattr(pgm.priors, name) for name in pgm.priors.__all__]
 PUBLIC += [getattr(pgm.filters, name) for name in pgm.filters.__all__]
-ADAPTERS = [getattr(pgm.adapters, name) for name in pgm.adapters.__all__]
-ROOMS = ("pgm.adapters.neighbours", "pgm.adapters.outliers", "pgm.adapters.single_linkage")
-ROOMS += ("pgm.adapters.densities", "pgm.adapters.smoothing")
-PUBLIC += [each for each in ADAPTERS if each.__module__.startswith(ROOMS)]
+PUBLIC += [getattr(pgm.adapters, name) for name in pgm.adapters.__all__]
 PUBLIC += [getattr(pgm.evaluation, name) for name in pgm.evaluation.__all__]
 FUNCTIONS = [each for each in PUBLIC if inspect.isfunction(each)]
 RECEIVED = [
@@ -97,7 +94,8 @@ RECEIVED = [
     *(AdjustmentSets, Identified, CausalEffect, Counterfactual, Distance, EffectRange, Estimate),
     *(Causation, EffectBounds, MapSensitivity, MapRange, CredibleAnswer),
     Decisions,
-    *(ClusterQuality, pgm.adapters.SimilarCases),
+    *(ClusterQuality, pgm.adapters.SimilarCases, pgm.adapters.Criteria, pgm.adapters.Descent),
+    *(pgm.adapters.Separability, pgm.adapters.SolutionRegion, pgm.adapters.WeightTrace),
     *(pgm.evaluation.Regions, pgm.evaluation.DecisionRates, pgm.evaluation.Decided, pgm.evaluation.Curves),
     *(pgm.evaluation.ErrorEstimates, pgm.evaluation.Estimated, pgm.evaluation.ROC, pgm.evaluation.ROCs),
     *(pgm.evaluation.Calibrations, pgm.evaluation.Calibrated),

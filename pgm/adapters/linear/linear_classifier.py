@@ -53,7 +53,21 @@ class ByScores(RowsClassifier):
     """
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """The score of each row: positive for the second class of two; of more classes, one for each."""
+        """Return the score of each row: positive for the second class of two; of more classes, one for each.
+
+        Args:
+            X: rows, as for `fit`.
+
+        Raises:
+            IncompleteModel: there was no `fit`.
+            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+
+        >>> import pgm
+        >>> rows = [[0.0], [4.0]]
+        >>> told = pgm.adapters.LeastSquares().fit(rows, ["a", "b"])
+        >>> told.decision_function([[1.0], [3.0]]).round(6).tolist()
+        [-0.5, 0.5]
+        """
         raise NotImplementedError
 
     def predict(self, X: Any) -> np.ndarray:
