@@ -41,7 +41,7 @@ def written_cpd(cpd: CPD, expand: bool) -> dict[str, Any]:
         return {cpd.kind: cpd.to_parts(write_state)}
     if cpd.continuous:
         raise InvalidArgument(
-            f"The distribution of {shown(cpd.child.name)} is a {type(cpd).__name__} of Python "
+            f"The distribution of {shown(cpd.child.name)} is {cpd.called} of Python "
             "objects, which no "
             "file format holds; keep the network with pickle."
         )
