@@ -114,7 +114,8 @@ class EditedNeighbours(RowsClassifier):
         >>> told.predict_proba([[4.0]]).tolist()
         [[1.0, 0.0]]
         """
-        found = nearest(self.rows_, self._read(X), self.k, start_clock())
+        queries = self._read(X)
+        found = nearest(self.rows_, queries, self.k, start_clock())
         return votes(found, self.codes_, len(self.classes_), "uniform")
 
     def plot(
