@@ -1,4 +1,4 @@
-"""The confusion matrix of a classifier as a table: how its output, as a sensor, follows the truth."""
+"""The confusion matrix of a classifier as a table: the distribution of its output given the truth."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ def confusion_table(
     outputs: Sequence[Any] | None = None,
     smoothing: float = 0.0,
 ) -> dict[Any, dict[Any, float]]:
-    """Return P(predicted | truth) of a classifier, the table of a node below the truth.
+    """Return P(predicted | truth) of a classifier, the table of a child of the true class.
 
-    Count on rows that the classifier was not trained on: on its own it is surer than it should be.
+    Count on rows that the classifier was not trained on: on its training rows it is overconfident.
 
     Args:
         truth: the true state of each row.
-        predicted: what the classifier said of each row.
-        counts: instead of rows, how often each came out: an array (truth, predicted) as scikit-learn's
+        predicted: the classifier's prediction for each row.
+        counts: instead of rows, the counts: an array (truth, predicted) as scikit-learn's
             `confusion_matrix` returns it, a data frame of that form, or a dict {truth: {predicted: n}}.
         states: the true states, in order; needed with an array.
-        outputs: what the classifier may say, in order; left out, the same as `states`.
-        smoothing: what is added to every count; without it what was not seen is impossible.
+        outputs: the possible predictions, in order; by default the same as `states`.
+        smoothing: added to every count; without it, pairs that were not seen are impossible.
 
     Raises:
-        InvalidArgument: rows and counts, or neither; columns of different lengths; counts that are negative;
-            a value that is no state; a true state without any row, and no smoothing.
+        InvalidArgument: both rows and counts, or neither; columns of different lengths; negative counts;
+            a value that is not a state; a true state without any row, and no smoothing.
 
     >>> import pgm
     >>> table = pgm.confusion_table(["cat", "cat", "dog", "dog"], ["cat", "dog", "dog", "dog"], smoothing=1)

@@ -1,4 +1,4 @@
-"""Numbers whose density given states is any object that has one: scikit-learn's, scipy's, ours."""
+"""Continuous variables with any density given discrete parents: from scikit-learn, scipy or pgm."""
 
 from __future__ import annotations
 
@@ -25,22 +25,23 @@ _REMEDY = "Leave such rows out"
 
 
 class DensityCPD(CPD):
-    """p(numbers | states), any density for each state: of one number, or of several as a block.
+    """p(x | states) with any density for each state, of one continuous variable or of several as a block.
 
     A density is an object with `score_samples` (scikit-learn's KernelDensity and GaussianMixture, those of
-    pgm.adapters), a frozen scipy distribution, or one of ours such as pgm.StudentT. Several numbers with one
-    density are added together, `net.add(["x", "y"], ...)`, and observed whole or not at all.
+    pgm.adapters), a frozen scipy distribution, or a distribution of pgm such as pgm.StudentT. Several
+    variables with a joint density are added together, `net.add(["x", "y"], ...)`, and are observed all
+    together or not at all.
 
-    Exact inference takes what is observed as a likelihood of the states. What is hidden can be drawn, and its
-    density at a value asked for; nothing exact is said about its mean.
+    If the variables are observed, exact inference uses their likelihood for each state. If they are hidden,
+    they can be sampled, and their density at a value can be asked for, but there is no exact mean.
 
     Args:
-        densities: {state: density}; with several parents keys are tuples, `...` stands for all rows left out;
-            or one density for a number without parents.
+        densities: {state: density}; with several parents keys are tuples, and `...` stands for all other
+            rows; or one density if there are no parents.
 
     Raises:
-        InvalidTable: something else; or, when it is added to a network, a density that is not fitted, fails,
-            or is of another number of columns.
+        InvalidTable: it is something else; or, when it is added to a network, a density is not fitted, fails,
+            or has a different number of columns.
 
     >>> import pgm
     >>> from scipy import stats
@@ -54,12 +55,12 @@ class DensityCPD(CPD):
     __slots__ = ("_columns", "_densities", "_of", "_parents", "_rows", "_whole")
     kind, label, continuous, takes_continuous = "density", "density", True, True
 
-    _parents: tuple[str, ...]  # states that select, then the other numbers of the block
-    _columns: int  # how many of them are numbers of the block
+    _parents: tuple[str, ...]  # the discrete ones, then the other variables of the block
+    _columns: int  # how many of them are variables of the block
     _rows: dict[Any, Any] | None  # as written, until the states are known
     _densities: tuple[Any, ...]  # the different ones
     _of: tuple[int, ...]  # which one each configuration of the states has
-    _whole: bool  # whether the child is the last number of its block, which has the density
+    _whole: bool  # whether the child is the last variable of its block, which has the density
 
     def __init__(self, densities: Any) -> None:
         rows: dict[Any, Any] = {}
@@ -95,12 +96,12 @@ class DensityCPD(CPD):
         set_fields(self, _densities=densities, _of=of, _whole=whole)
 
     def selected_by(self, parents: Sequence[str], n_columns: int = 0, *, whole: bool = True) -> DensityCPD:
-        """Return the same with these parents, the last `n_columns` of which are numbers of its block.
+        """Return the same with these parents, the last `n_columns` of which are variables of its block.
 
         Args:
             parents: the names, in the order of the keys.
-            n_columns: how many of them are numbers.
-            whole: whether it is for the last number of the block; the others have no density of their own.
+            n_columns: how many of them are variables of the block.
+            whole: whether it is for the last variable of the block; the others have no density of their own.
 
         Raises:
             InvalidTable: it belongs to a network already.
@@ -123,7 +124,7 @@ class DensityCPD(CPD):
             old: the distribution that the node has so far.
 
         Raises:
-            InvalidTable: it replaces a number of a block that is not the last.
+            InvalidTable: it replaces a variable of a block other than the last.
 
         >>> from scipy import stats
         >>> DensityCPD({"a": stats.norm(), "b": stats.norm(1.0)}).among("c").parents
@@ -140,27 +141,27 @@ class DensityCPD(CPD):
             return self.selected_by(old._parents, old._columns)
         those = (parents,) if isinstance(parents, str) else parents
         named = isinstance(those, list | tuple) and all(isinstance(parent, str) for parent in those)
-        return self.selected_by(those) if named else self  # the network refuses what are no names
+        return self.selected_by(those) if named else self  # the network refuses what is not a name
 
     # --- what it is ---
 
     @property
     def parents(self) -> tuple[str, ...]:
-        """The names of the parents: those with states, then the other numbers of its block."""
+        """The names of the parents: the discrete ones, then the other variables of its block."""
         return self._parents
 
     @property
     def block(self) -> tuple[str, ...]:
-        """The numbers that have the density together, as far as the child; the child alone if it is one."""
+        """The variables of the block up to the child; the child alone if there is no block."""
         return (*self._parents[len(self._parents) - self._columns :], self.child.name)
 
     @property
     def switches(self) -> tuple[Variable, ...]:
-        """The parents with states, which select the density."""
+        """The discrete parents, which select the density."""
         return self.given[: len(self.given) - self._columns]
 
     def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> DensityCPD:
-        """Return this for the child `name`: parents with states select, others are numbers of its block."""
+        """Return this for the child `name`: discrete parents select, others are variables of its block."""
         if states is not None and not isinstance(states, Continuous):
             raise InvalidTable(f"{name!r}: a density is of numbers, which have no states; leave out states=.")
         by_name = {v.name: v for v in given}
@@ -229,13 +230,13 @@ class DensityCPD(CPD):
         return densities, tuple(chosen)
 
     def log_density(self, rows: Array) -> Array:
-        """Return the log density of rows of the block's numbers, a column for each selection of the parents.
+        """Return the log density of rows of the block, a column for each configuration of discrete parents.
 
         Args:
-            rows: (rows, numbers).
+            rows: values of the block's variables, shape (rows, variables).
 
         Raises:
-            InvalidTable: a density fails, or returns what is none.
+            InvalidTable: a density fails, or returns something that is not a log density.
 
         >>> from scipy import stats
         >>> x = DensityCPD(stats.norm()).bind("x", None, ())
@@ -254,7 +255,7 @@ class DensityCPD(CPD):
         return f", row {row_label(self.switches, [int(code) for code in codes])}"
 
     def _drawn(self, selections: Codes, rng: np.random.Generator) -> Array:
-        """The numbers of the block, a row for each selection."""
+        """The values of the block, a row for each configuration."""
         found = np.empty((len(selections), self._columns + 1))
         which = np.array(self._of)[selections]
         for i in np.unique(which).tolist():
@@ -282,7 +283,7 @@ class DensityCPD(CPD):
         self.rows(np.empty((0, 0), np.int64))
 
     def probability(self, row: Mapping[str, Any]) -> float:
-        """Return the density of one row: a state for each parent, a number for the child and its block.
+        """Return the density of one row: a state for each parent, a value for the child and its block.
 
         >>> from scipy import stats
         >>> x = DensityCPD(stats.norm()).bind("x", None, ())
@@ -310,7 +311,7 @@ class DensityCPD(CPD):
     def sample(
         self, given: Any = None, *, n: int | None = None, seed: int | np.random.Generator | None = None
     ) -> Array:
-        """Draw values: `n` for one row of the parents, or one for each row of a frame; of a block, rows.
+        """Draw values: `n` for one row of the parents, or one for each row of a frame; rows for a block.
 
         >>> from scipy import stats
         >>> DensityCPD(stats.uniform(2.0, 0.0)).bind("x", None, ()).sample(n=2, seed=0)
@@ -349,7 +350,7 @@ class DensityCPD(CPD):
             weights: one for each row.
 
         Raises:
-            InvalidFrame, UnknownState: a column is missing or has gaps, or has a value that is no state.
+            InvalidFrame, UnknownState: a column is missing or has gaps, or a value is not a state.
 
         >>> from scipy import stats
         >>> x = DensityCPD(stats.norm()).bind("x", None, ())
@@ -388,7 +389,7 @@ class DensityCPD(CPD):
         return Configurations.of(np.column_stack([codes, numbers]), weights, None)
 
     def expected_log(self, statistics: Any) -> float:
-        """Return the log-likelihood of these rows; that of a block belongs to its last number.
+        """Return the log-likelihood of these rows; that of a block is counted for its last variable.
 
         >>> from scipy import stats
         >>> x = DensityCPD(stats.norm()).bind("x", None, ())
@@ -404,7 +405,7 @@ class DensityCPD(CPD):
         return float(found.weights @ logs[np.arange(len(found.rows)), selection])
 
     def check_learnable(self) -> None:
-        """Refuse: a density is fitted before it is put here."""
+        """Refuse: a density is fitted before it goes into the network."""
         if self._whole:
             raise InvalidArgument(
                 f"{self.child.name!r} has densities that were fitted before, and `fit` learns none: keep "
@@ -418,7 +419,7 @@ class DensityCPD(CPD):
     # --- as a value ---
 
     def to_parts(self, state: Callable[[Any, str], Any] = as_it_is) -> NoReturn:
-        """Refuse: densities are objects of Python, which no file format holds."""
+        """Refuse: densities are Python objects, which no file format holds."""
         kinds = sorted({type(density).__name__ for density in self._densities})
         raise InvalidTable(
             f"{self.child.name!r} has a pgm.DensityCPD of {listed(kinds)}, objects of Python that no "
@@ -496,12 +497,12 @@ def _called(density: Any) -> str:
 
 
 def added_as_block(names: Sequence[str], density: DensityCPD, parents: Sequence[str]) -> list[DensityCPD]:
-    """Return the distributions of the numbers of a block, in their order: the last has the density.
+    """Return the distributions of the variables of a block, in their order: the last has the density.
 
     Args:
-        names: the numbers, in the order of the density's columns.
-        density: of all of them.
-        parents: the names of the states that select.
+        names: the variables, in the order of the density's columns.
+        density: their joint density for each configuration of the discrete parents.
+        parents: the names of the discrete parents.
 
     >>> from scipy import stats
     >>> both = added_as_block(["x", "y"], DensityCPD(stats.multivariate_normal([0.0, 0.0])), [])

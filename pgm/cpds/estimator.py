@@ -1,4 +1,4 @@
-"""Any estimator of scikit-learn's conventions as a local distribution: what both kinds of it share."""
+"""Any scikit-learn estimator as a local distribution: what classifiers and regressors share."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ _REMEDY = "Leave such rows out"
 
 
 class EstimatorCPD(CPD):
-    """P(child | parents) of an estimator of scikit-learn's conventions: what it predicts for each row.
+    """P(child | parents) given by an estimator that follows scikit-learn's conventions.
 
     A classifier gives the probabilities of the child's states, which are its classes; a regressor the mean of
-    a child that is a number, with normal noise around it. Parents with states and numbers may be mixed: they
-    go in by name and in this order, in the coding that the estimator was fitted on. Where parents with
-    states are hidden, their configurations are tabulated in one call. The estimator is copied, so that
-    fitting it again does not change a network; one that is not fitted yet is fitted by `net.fit`.
+    a continuous child, with normal noise around it. Discrete and continuous parents may be mixed: they are
+    passed by name and in this order, in the encoding that the estimator was fitted on. If discrete parents
+    are hidden, their configurations are tabulated in one call. The estimator is copied, so refitting yours
+    does not change the network; one that is not fitted yet is fitted by `net.fit`.
 
     Args:
         estimator: a classifier with `predict_proba` or `decision_function`, or a regressor.
-        parents: names in the order of the columns that it was fitted on.
-        rows: a data frame with the parents and the child that it was not fitted on: on these a classifier is
-            calibrated, and the `sd` of a regressor is measured.
-        method: how a classifier is calibrated: "sigmoid" (Platt's) or "isotonic"; needs `rows`.
+        parents: names, in the order of the columns that it was fitted on.
+        rows: a data frame with parents and child on which it was not fitted: a classifier is calibrated on
+            these rows, and the `sd` of a regressor is estimated from them.
+        method: how a classifier is calibrated: "sigmoid" (Platt scaling) or "isotonic"; needs `rows`.
         sd: the standard deviation of the noise around a regressor, if it does not return one itself.
-        coding: how the states of parents go in: "states", "values" (states that are numbers), "codes" or
-            "one-hot", or a dict {parent: one of these}. Left out: a pipeline gets states, other estimators
-            what the number and the names of their columns ask for; in print it says which.
+        coding: how the states of parents are encoded: "states", "values" (numeric states), "codes" or
+            "one-hot", or a dict {parent: one of these}. If left out, a pipeline gets states, and other
+            estimators what the number and the names of their columns require; print it to see which.
 
     Raises:
-        InvalidTable: it is no such estimator, or, when it is added to a network, was fitted on other columns,
-            has other classes than the states, or no probabilities.
+        InvalidTable: it is not such an estimator, or, when it is added to a network, was fitted on other
+            columns, has classes that differ from the states, or gives no probabilities.
 
     >>> import pgm
     >>> from sklearn.linear_model import LogisticRegression
@@ -138,7 +138,7 @@ class EstimatorCPD(CPD):
 
     @property
     def estimator(self) -> Any:
-        """A copy of the estimator; of one that was calibrated, calibrated."""
+        """A copy of the estimator; the calibrated one, if it was calibrated."""
         return copied(self._estimator)
 
     @property
@@ -148,7 +148,7 @@ class EstimatorCPD(CPD):
 
     @property
     def is_fitted(self) -> bool:
-        """Whether it can be asked."""
+        """Whether it can predict."""
         return is_fitted(self._estimator)
 
     def _bound(self, child: Variable, given: tuple[Variable, ...], **own: Any) -> Self:
@@ -165,7 +165,7 @@ class EstimatorCPD(CPD):
         by_name = {v.name: v for v in given}
         return tuple([by_name[parent] for parent in self._parents])
 
-    # --- what the estimator is asked ---
+    # --- predictions ---
 
     @property
     def _kind(self) -> str:
@@ -196,7 +196,7 @@ class EstimatorCPD(CPD):
                 ) from error
 
     def _probe(self) -> None:
-        """Ask about one row, another, and the first again: the answers are to be the same."""
+        """Predict one row, another, and the first again: the first and third answer must agree."""
         if not self.is_fitted:
             return
         first = [np.zeros(1) for _ in self._given]
@@ -205,7 +205,7 @@ class EstimatorCPD(CPD):
             before = self._answer(first)
             self._answer(other)
             after = self._answer(first)
-        except PGMError:  # these rows need not make sense; what fails in earnest is said then
+        except PGMError:  # these rows need not make sense; a real failure is reported when it occurs
             return
         if not np.array_equal(before, after, equal_nan=True):
             raise InvalidTable(
@@ -217,7 +217,7 @@ class EstimatorCPD(CPD):
 
     @abstractmethod
     def _answer(self, columns_: Sequence[Array]) -> Array:
-        """What the estimator says of these rows, checked."""
+        """The estimator's predictions for these rows, checked."""
 
     def _at(self, columns_: Sequence[Array], row: int) -> str:
         """A row of the parents, for errors."""
@@ -228,12 +228,12 @@ class EstimatorCPD(CPD):
         )
 
     def _split(self, codes: Codes, numbers: Array) -> list[Array]:
-        """Columns of the parents, from those with states and those that are numbers."""
+        """Columns of the parents, from discrete and continuous ones."""
         states, reals = iter(codes.T), iter(numbers.T)
         return [next(reals) if v.continuous else next(states) for v in self._given]
 
     def _sorted_scope(self, scope: Sequence[int]) -> tuple[Array, int]:
-        """Positions of the parents with states, of those that are numbers, and of the child."""
+        """Positions of the discrete parents, of the continuous ones, and of the child."""
         states = [i for i, v in zip(scope, self._given, strict=False) if not v.continuous]
         reals = [i for i, v in zip(scope, self._given, strict=False) if v.continuous]
         return np.array([*states, *reals, scope[-1]], dtype=np.int64), len(states)
@@ -262,11 +262,11 @@ class EstimatorCPD(CPD):
     # --- learning ---
 
     def statistics(self, data: Any, weights: Any = None) -> Configurations:
-        """Return the rows themselves: nobody knows what an estimator needs of them.
+        """Return the rows themselves: an estimator has no known sufficient statistics.
 
         Args:
             data: a data frame or a dict of columns, with the child and all parents in each row; or expected
-                counts of all configurations, where all have states.
+                counts of all configurations, if all of them are discrete.
             weights: one for each row.
 
         Raises:
@@ -337,7 +337,7 @@ class EstimatorCPD(CPD):
 
     @property
     def n_parameters(self) -> int:
-        """Zero: nobody knows how many an estimator has."""
+        """Zero: the number of parameters of an estimator is unknown."""
         return 0
 
     # --- as a value ---
@@ -355,12 +355,12 @@ class EstimatorCPD(CPD):
         part.fail("an estimator is in no file")
 
     def to_dict(self) -> dict[Any, Any]:
-        """Return {"estimator": what it prints, "inputs": {parent: how it goes in}}."""
+        """Return {"estimator": what it prints, "inputs": {parent: how it is encoded}}."""
         inputs = dict(self._inputs.lines(self.given)) if self._inputs is not None else {}
         return {"estimator": in_a_line(self._estimator), "inputs": inputs}
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether the estimators are equal and, where both belong to networks, the variables."""
+        """Tell whether the estimators are equal and, if both belong to networks, the variables."""
         if not isinstance(other, EstimatorCPD):
             return NotImplemented
         if type(self) is not type(other) or self._parents != other._parents or self._child != other._child:

@@ -1,4 +1,4 @@
-"""A classifier as the distribution of a child with states."""
+"""A classifier as the distribution of a discrete child."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ClassifierCPD(EstimatorCPD):
     kind, label = "classifier", "classifier"
 
     _order: Any  # for each state the column of the classifier; None: the same order
-    _table: Array | None  # once it was made, where all parents have states
+    _table: Array | None  # once it was computed, if all parents are discrete
 
     def _no_own(self) -> dict[str, Any]:
         return {"_order": None, "_table": None}
@@ -47,7 +47,7 @@ class ClassifierCPD(EstimatorCPD):
 
     @property
     def waits_for_states(self) -> bool:
-        """Whether the states of the child come with `fit`."""
+        """Whether `fit` will determine the states of the child."""
         return not self.is_fitted
 
     def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> Self:
@@ -92,7 +92,7 @@ class ClassifierCPD(EstimatorCPD):
         return made
 
     def _calibrated(self) -> Self:
-        """The same with scores or probabilities calibrated on the rows given for that."""
+        """The same, with scores or probabilities calibrated on the rows given for this."""
         from sklearn.calibration import CalibratedClassifierCV
         from sklearn.frozen import FrozenEstimator
 
@@ -123,7 +123,7 @@ class ClassifierCPD(EstimatorCPD):
         }
         return self._bound(self.child, self.given, _estimator=made, _asked=asked)
 
-    # --- what it says ---
+    # --- probabilities ---
 
     def _answer(self, columns_: Sequence[Array], matrix: Array | None = None) -> Array:
         if not len(columns_[0]):
@@ -148,7 +148,7 @@ class ClassifierCPD(EstimatorCPD):
         return values if self._order is None else values[:, self._order]
 
     def _refuse(self, values: Array, sums: Array, columns_: Sequence[Array]) -> None:
-        """Say which row of probabilities is none."""
+        """Raise an error that names the row whose probabilities are invalid."""
         bad = ~((values >= 0.0).all(axis=1) & (np.abs(sums - 1.0) <= _OFF))
         row = int(bad.argmax())
         shares = values[row]
@@ -165,7 +165,7 @@ class ClassifierCPD(EstimatorCPD):
         )
 
     def rows(self, codes: Any) -> Array:
-        """Return what the classifier says of each row: codes of states, or numbers."""
+        """Return P(class) for each row of state codes and continuous values."""
         _ = self.child
         return self._answer([codes[:, i] for i in range(len(self._given))])
 
@@ -174,12 +174,12 @@ class ClassifierCPD(EstimatorCPD):
         return self._answer(self._split(codes, numbers), numbers if plain else None)
 
     def probability(self, row: Mapping[str, Any]) -> float:
-        """Return P(child | parents) of one row: a state or number for the child and for each parent."""
+        """Return P(child | parents) of one row: a state for the child, a state or value for each parent."""
         code = codes_of_row((*self.given, self.child), row)[-1]
         return float(self.rows(self._row({v.name: row[v.name] for v in self.given}))[0, code])
 
     def table(self, limit: int | None = None) -> Array:
-        """Return P(child | parents) written out, in one call, where all parents have states.
+        """Return the table P(child | parents), computed in one call, if all parents are discrete.
 
         >>> import pgm
         >>> from sklearn.naive_bayes import BernoulliNB
@@ -206,7 +206,7 @@ class ClassifierCPD(EstimatorCPD):
         return self._table.reshape(shape)
 
     def factor(self, scope: Sequence[int]) -> Dense | RowTable:
-        """Return it as inference takes it: a table where all parents have few states, else row by row."""
+        """Return it as inference takes it: a table if all parents are discrete and few, else row by row."""
         shape = [v.card for v in (*self.given, self.child)]
         made, n = self._sorted_scope(scope)
         part = RowTable(
@@ -278,7 +278,7 @@ def _classes(name: str, estimator: Any) -> list[Any]:
 
 
 def _order(child: Variable, classes: Sequence[Any], kind: str) -> Any:
-    """For each state the column of the classifier; None where they are in order."""
+    """For each state the column of the classifier; None if they are in order."""
     codes = [child.domain.find(one) for one in classes]
     unknown = [one for one, code in zip(classes, codes, strict=True) if code < 0]
     if unknown:

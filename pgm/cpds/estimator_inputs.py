@@ -1,4 +1,4 @@
-"""Rows of codes and numbers as the columns that an estimator of scikit-learn was fitted on."""
+"""Encodes rows of state codes and continuous values as the columns that an estimator was fitted on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SAID = {
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """How each parent becomes columns, in the order of the parents."""
+    """How each parent is encoded as columns, in the order of the parents."""
 
     ways: tuple[str, ...]
     names: tuple[str, ...] | None  # of the columns, where the estimator was fitted on a data frame
@@ -36,11 +36,11 @@ class Inputs:
     def of(
         cls, node: str, estimator: Any, given: Sequence[Variable], coding: str | Mapping[str, str] | None
     ) -> Inputs:
-        """The coding that an estimator was fitted on, or the one that is asked for.
+        """The encoding that an estimator was fitted on, or the one that is asked for.
 
         Raises:
-            InvalidTable: it was fitted on other columns, or on another number of them.
-            InvalidArgument: there is no such coding.
+            InvalidTable: it was fitted on other columns, or on a different number of them.
+            InvalidArgument: there is no such encoding.
         """
         asked = _asked(node, given, coding)
         names = getattr(estimator, "feature_names_in_", None)
@@ -78,7 +78,7 @@ class Inputs:
         plain: Sequence[str],
         names: list[str],
     ) -> Inputs:
-        """Those of an estimator that was fitted on a data frame: its columns are the parents, in order."""
+        """The encoding for an estimator fitted on a data frame: its columns are the parents, in order."""
         ways, taken, at = [], [], 0
         for v, way in zip(given, plain, strict=True):
             hot = [] if v.continuous else [f"{v.name}_{state}" for state in v.states]
@@ -126,14 +126,14 @@ class Inputs:
 
     @property
     def plain(self) -> bool:
-        """Whether all parents are numbers, which go in as they are."""
+        """Whether all parents are continuous, and passed as they are."""
         return all(way == "number" for way in self.ways)
 
     def matrix(self, columns: Sequence[Array]) -> Any:
         """Rows as the estimator takes them.
 
         Args:
-            columns: for each parent the codes of its states, or its numbers.
+            columns: for each parent the codes of its states, or its values if it is continuous.
         """
         if "states" in self.ways:
             return self._of_states(columns)
@@ -145,7 +145,7 @@ class Inputs:
         return self.named(made)
 
     def named(self, made: Array) -> Any:
-        """A matrix with the names of its columns, where the estimator knows these."""
+        """A matrix with the names of its columns, if the estimator knows these."""
         if self.names is None:
             return made
         frames = _pandas()
@@ -166,12 +166,12 @@ class Inputs:
         return made
 
     def lines(self, given: Sequence[Variable]) -> list[tuple[str, str]]:
-        """Each parent, and how it goes in."""
+        """Each parent, and how it is encoded."""
         return [(v.name, _SAID[way]) for v, way in zip(given, self.ways, strict=True)]
 
 
 def _asked(node: str, given: Sequence[Variable], coding: str | Mapping[str, str] | None) -> dict[str, str]:
-    """The coding that is asked for, of parents with states."""
+    """The requested encoding of discrete parents."""
     if coding is None:
         return {}
     states = [v.name for v in given if not v.continuous]
@@ -196,7 +196,7 @@ def _asked(node: str, given: Sequence[Variable], coding: str | Mapping[str, str]
 
 
 def _plain(estimator: Any, given: Sequence[Variable]) -> list[str]:
-    """How parents go in where nothing else is said."""
+    """The default encoding of parents."""
     encodes = _encodes(estimator)
     return [
         "number" if v.continuous else "states" if encodes else "values" if _numeric(v) else "codes"
@@ -231,7 +231,7 @@ def _columns(count: int) -> str:
 
 
 def _pandas() -> Any:
-    """The library of data frames in which estimators know columns by name, if it is there."""
+    """The data frame library in which estimators know columns by name, if it is installed."""
     try:
         import pandas
     except ImportError:

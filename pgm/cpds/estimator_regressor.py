@@ -1,4 +1,4 @@
-"""A regressor as the distribution of a child that is a number."""
+"""A regressor as the distribution of a continuous child."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class RegressorCPD(EstimatorCPD):
     __slots__ = ("_sd",)
     kind, label, continuous = "regressor", "regressor", True
 
-    _sd: float | None  # None: it returns one for each row, or is not measured yet
+    _sd: float | None  # None: it returns one for each row, or is not estimated yet
 
     def _no_own(self) -> dict[str, Any]:
         return {"_sd": None}
@@ -84,7 +84,7 @@ class RegressorCPD(EstimatorCPD):
             return False
 
     def _measured(self, rows: Array, weights: Array) -> float:
-        """The standard deviation of what is off the regressor's predictions."""
+        """The standard deviation of the residuals."""
         off = rows[:, -1] - self._answer(list(rows[:, :-1].T))[:, 0]
         found = math.sqrt(float(weights @ off**2) / float(weights.sum()))
         if not found > 0.0:
@@ -95,10 +95,10 @@ class RegressorCPD(EstimatorCPD):
             )
         return found
 
-    # --- what it says ---
+    # --- densities ---
 
     def _answer(self, columns_: Sequence[Array]) -> Array:
-        """Mean and standard deviation of each row, as two columns; the second is NaN where there is none."""
+        """Mean and standard deviation of each row, as two columns; the second is NaN if there is none."""
         if not len(columns_[0]):
             return np.empty((0, 2))
         asked = self._sd is None and self.is_fitted and self._returns_sd()
@@ -129,7 +129,7 @@ class RegressorCPD(EstimatorCPD):
         return made
 
     def moments(self, codes: Codes, numbers: Array) -> tuple[Array, Array]:
-        """Return mean and standard deviation of rows, of codes and of numbers."""
+        """Return mean and standard deviation for rows of state codes and continuous values."""
         found = self._answer(self._split(codes, numbers))
         return found[:, 0], found[:, 1]
 
@@ -147,7 +147,7 @@ class RegressorCPD(EstimatorCPD):
         self.rows(np.empty((0, 0), np.int64))
 
     def probability(self, row: Mapping[str, Any]) -> float:
-        """Return the density p(child | parents) for one row: a number or state for child and parents."""
+        """Return the density p(child | parents) for one row: a value or state for child and parents."""
         codes_of_row((*self.given, self.child), row)
         known = self._row({v.name: row[v.name] for v in self.given})
         mean, sd = self._answer([known[:, i] for i in range(len(self.given))])[0]
@@ -183,7 +183,7 @@ class RegressorCPD(EstimatorCPD):
 
     @property
     def sd(self) -> float:
-        """The standard deviation of the noise; NaN where the regressor returns one for each row."""
+        """The standard deviation of the noise; NaN if the regressor returns one for each row."""
         return math.nan if self._sd is None else self._sd
 
     def _values_of(self) -> Any:

@@ -1,4 +1,4 @@
-"""What an estimator of scikit-learn's conventions is, and what it can do."""
+"""What kind of estimator something is, by scikit-learn's conventions, and what it can do."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def classifies(estimator: Any) -> bool:
 
 
 def is_fitted(estimator: Any) -> bool:
-    """Whether an estimator can be asked."""
+    """Whether an estimator can predict."""
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
 
@@ -50,7 +50,7 @@ def is_fitted(estimator: Any) -> bool:
 
 
 def copied(estimator: Any) -> Any:
-    """A copy that nobody else can fit; of what cannot be copied, the estimator itself."""
+    """A copy that nobody else can refit, or the estimator itself if it cannot be copied."""
     try:
         return copy.deepcopy(estimator)
     except Exception:
@@ -69,7 +69,7 @@ def weights_key(estimator: Any) -> str | None:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two estimators are the same, by what they hold."""
+    """Whether two estimators are equal, by their contents."""
     if one is other:
         return True
     import joblib  # type: ignore[import-untyped]
@@ -78,6 +78,6 @@ def same(one: Any, other: Any) -> bool:
 
 
 def in_a_line(estimator: Any) -> str:
-    """An estimator in a line: its options, of ours too, which print as tables once they are fitted."""
+    """An estimator with its options in one line; those of pgm too, which print as tables once fitted."""
     begun = getattr(estimator, "_begun", None)
     return " ".join((begun() if callable(begun) else repr(estimator)).split())

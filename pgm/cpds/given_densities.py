@@ -1,4 +1,4 @@
-"""What serves as a density: an object with `score_samples`, a frozen scipy distribution, or one of ours."""
+"""What counts as a density: an object with `score_samples`, a frozen scipy distribution, or one of pgm."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _DEEPEST = 20  # parts of parts in which two densities are compared
 
 
 class Form(NamedTuple):
-    """How the log density of rows is asked for, and how rows are drawn."""
+    """How log densities are evaluated and rows are drawn."""
 
-    logs: Callable[[Any, Array], Any]  # rows are (n, numbers)
+    logs: Callable[[Any, Array], Any]  # rows have shape (n, variables)
     draw: Callable[[Any, int, np.random.Generator], Any] | None
     mass: bool = False  # whether these are probabilities, not densities
 
 
 def form_of(density: Any) -> Form | None:
-    """Return how this density is asked; None if it is none."""
+    """Return how this density is evaluated; None if it is not a density."""
     if isinstance(density, type):
         return None
     if hasattr(density, "score_samples"):
@@ -69,7 +69,7 @@ def _ours(density: Any, rows: Array) -> Any:
 
 
 def _sampled(density: Any, n: int, rng: np.random.Generator) -> Any:
-    """By the `sample` of scikit-learn, which takes no generator, or by ours."""
+    """Draw with scikit-learn's `sample`, which takes no generator, or with pgm's."""
     if hasattr(density, "log_density"):
         return density.sample(n, seed=rng)
     seed = int(rng.integers(2**31))
@@ -85,10 +85,10 @@ def _sampled(density: Any, n: int, rng: np.random.Generator) -> Any:
 
 
 def checked(name: str, where: str, density: Any) -> Any:
-    """Return a copy of the density, which later changes do not reach; `where`: of which row it is.
+    """Return a copy of the density, unaffected by later changes; `where`: the row that it belongs to.
 
     Raises:
-        InvalidTable: it is none.
+        InvalidTable: it is not a density.
     """
     if form_of(density) is None:
         what = shown(density)
@@ -111,7 +111,7 @@ def logs_of(name: str, where: str, density: Any, rows: Array) -> Array:
     """Return the log density of each row.
 
     Raises:
-        InvalidTable: the density fails, or what it returns is no log density.
+        InvalidTable: the density fails, or what it returns is not a log density.
     """
     form = form_of(density)
     assert form is not None
@@ -147,7 +147,7 @@ def draws_of(name: str, where: str, density: Any, n: int, width: int, rng: np.ra
     """Return n rows drawn from the density.
 
     Raises:
-        InvalidArgument: it cannot be drawn from.
+        InvalidArgument: it cannot be sampled.
     """
     form = form_of(density)
     assert form is not None
