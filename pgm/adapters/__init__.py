@@ -1,4 +1,4 @@
-"""Methods that are not graphical, in scikit-learn's conventions, and what goes with them."""
+"""Estimators that are not graphical models, following scikit-learn's conventions."""
 
 from pgm.calls import guard_constructors, guard_methods, guarded
 

@@ -1,4 +1,4 @@
-"""Columns cut into cells: which cell each row is in, and which cells have rows."""
+"""Binning of columns: which cell each row is in, and which cells contain rows."""
 
 from __future__ import annotations
 

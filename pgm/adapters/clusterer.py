@@ -40,8 +40,8 @@ class Clusterer(Rows):
             X: rows: a data frame, or an array.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> import pgm
         >>> pgm.KMeans(2, seed=0).fit([[0.0], [1.0], [9.0]]).predict([[8.0]]).tolist()
@@ -56,8 +56,8 @@ class Clusterer(Rows):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> import pgm
         >>> pgm.KMeans(2, seed=0).fit([[0.0], [1.0], [9.0]]).transform([[8.0]]).tolist()
@@ -70,11 +70,11 @@ class Clusterer(Rows):
 
         Args:
             X: rows: a data frame, or an array.
-            y: nothing; there so that pipelines can pass it.
+            y: ignored; present for pipelines.
 
         Raises:
             InvalidArgument: an option is out of range.
-            InvalidFrame: a value is missing or no number.
+            InvalidFrame: a value is missing or not a number.
 
         >>> import pgm
         >>> pgm.KMeans(2, seed=0).fit_predict([[0.0], [1.0], [9.0]]).tolist()
@@ -87,11 +87,11 @@ class Clusterer(Rows):
 
         Args:
             X: rows: a data frame, or an array.
-            y: nothing; there so that pipelines can pass it.
+            y: ignored; present for pipelines.
 
         Raises:
             InvalidArgument: an option is out of range.
-            InvalidFrame: a value is missing or no number.
+            InvalidFrame: a value is missing or not a number.
 
         >>> import pgm
         >>> pgm.KMeans(2, seed=0).fit_transform([[0.0], [1.0], [9.0]]).tolist()
@@ -104,11 +104,11 @@ class Clusterer(Rows):
 
         Args:
             X: rows: a data frame, or an array.
-            y: nothing; there so that pipelines can pass it.
+            y: ignored; present for pipelines.
 
         Raises:
             InvalidArgument: an option is out of range.
-            InvalidFrame: a value is missing or no number.
+            InvalidFrame: a value is missing or not a number.
 
         >>> import pgm
         >>> pgm.KMeans(2, seed=0).fit([[0.0], [1.0], [9.0]]).labels_.tolist()
@@ -129,13 +129,13 @@ class Clusterer(Rows):
 
         Args:
             X: rows, as for `fit`; left out: the centres alone.
-            columns: the names of two columns; the first two if left out.
-            ax: axes to draw on; a new figure if left out.
-            figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            columns: the names of two columns; by default the first two.
+            ax: axes to draw on; by default a new figure.
+            figsize: width and height of a new figure in inches; by default as large as the content needs.
+            title: the title; by default what is shown.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: it is not fitted.
             InvalidArgument: there is no such column.
         """
         from pgm import plot

@@ -37,7 +37,7 @@ class KMeans(Clusterer):
         starts: how often to begin where `init` draws; the smallest sum of squares is kept.
         max_iter: how many steps at most.
         tol: it has converged when centres move less, beside how rows vary.
-        seed: of what is drawn.
+        seed: seed of the random draws.
 
     After `fit` there are `cluster_centers_`, `labels_`, `inertia_` (the sum of squared distances), `n_iter_`
     and `starts_`, the sums of all starts.
@@ -59,7 +59,7 @@ class KMeans(Clusterer):
         tol: float = 1e-4,
         seed: int | np.random.Generator | None = None,
     ) -> None:
-        """Take the options; `fit` checks them."""
+        """Store the options; `fit` checks them."""
         self.n_clusters, self.init, self.starts = n_clusters, init, starts
         self.max_iter, self.tol, self.seed = max_iter, tol, seed
 
@@ -68,13 +68,13 @@ class KMeans(Clusterer):
 
         Args:
             X: rows: a data frame, or an array.
-            y: nothing; there so that pipelines can pass it.
-            sample_weight: how much each row counts; 1 if left out.
+            y: ignored; present for pipelines.
+            sample_weight: the weight of each row; by default 1.
 
         Raises:
             InvalidArgument: an option is out of range; fewer rows than clusters.
-            InvalidFrame: a value is missing or no number.
-            OutOfTime: the time limit is over before the first start has ended.
+            InvalidFrame: a value is missing or not a number.
+            OutOfTime: the time limit is reached before the first start has ended.
 
         >>> KMeans(2, seed=0).fit([[0.0], [1.0], [9.0]]).cluster_centers_.tolist()
         [[0.5], [9.0]]
@@ -109,7 +109,7 @@ class KMeans(Clusterer):
             rows: numbers.
             weights: of each.
             begin: where it begins.
-            seed: of what is drawn.
+            seed: seed of the random draws.
             clock: looked at between some steps and the next.
             late: whether to raise where the time is over, for there is no earlier start.
         """
@@ -141,8 +141,8 @@ class KMeans(Clusterer):
             y: nothing; there so that searches can pass it.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number.
 
         >>> KMeans(2, seed=0).fit([[0.0], [1.0], [9.0]]).score([[0.0], [8.0]])
         -1.25
@@ -157,7 +157,7 @@ class KMeans(Clusterer):
             form: of the covariances, as of `pgm.Gaussian`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: it is not fitted.
             InvalidArgument: a cluster has rows on one point or line, so that there is no density.
 
         >>> rows = [[0.0], [1.0], [2.0], [9.0], [10.0]]
@@ -186,7 +186,7 @@ class OnlineKMeans(Clusterer):
         init: "random" draws rows of the first batch; or centres, a row for each; or the number of each
             row's cluster to begin with.
         passes: how often `fit` goes through the rows, each time in another order.
-        seed: of what is drawn.
+        seed: seed of the random draws.
 
     After `fit` there are `cluster_centers_`, `labels_`, `inertia_` and `path_`, where the centres were at
     some points in time.
@@ -207,7 +207,7 @@ class OnlineKMeans(Clusterer):
         passes: int = 1,
         seed: int | np.random.Generator | None = None,
     ) -> None:
-        """Take the options; `fit` checks them."""
+        """Store the options; `fit` checks them."""
         self.n_clusters, self.rate, self.init, self.passes, self.seed = n_clusters, rate, init, passes, seed
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -215,11 +215,11 @@ class OnlineKMeans(Clusterer):
 
         Args:
             X: rows: a data frame, or an array.
-            y: nothing; there so that pipelines can pass it.
+            y: ignored; present for pipelines.
 
         Raises:
             InvalidArgument: an option is out of range; fewer rows than clusters.
-            InvalidFrame: a value is missing or no number.
+            InvalidFrame: a value is missing or not a number.
 
         >>> OnlineKMeans(2, rate=0.5, init=[[0.0], [8.0]]).fit([[1.0], [9.0]]).cluster_centers_.tolist()
         [[0.5], [8.5]]
@@ -240,11 +240,11 @@ class OnlineKMeans(Clusterer):
 
         Args:
             X: rows: a data frame, or an array.
-            y: nothing; there so that pipelines can pass it.
+            y: ignored; present for pipelines.
 
         Raises:
             InvalidArgument: an option is out of range; the first batch has fewer rows than clusters.
-            InvalidFrame: a value is missing or no number; the columns are not those before.
+            InvalidFrame: a value is missing or not a number; the columns are not those before.
 
         >>> OnlineKMeans(1, rate=0.5, init=[[0.0]]).partial_fit([[2.0], [2.0]]).cluster_centers_.tolist()
         [[1.5]]

@@ -37,7 +37,7 @@ class KMedoids(Clusterer):
         neighbours: how many rows in turn "clarans" tries in the place of each medoid before it stops; 1.25 %
             of all, 250 at least, if left out.
         max_iter: how many exchanges at most.
-        seed: of what is drawn.
+        seed: seed of the random draws.
 
     After `fit` there are `medoid_indices_`, `cluster_centers_` (these rows), `labels_`, `inertia_` (the sum
     of distances) and `n_iter_`, the number of exchanges.
@@ -60,7 +60,7 @@ class KMedoids(Clusterer):
         max_iter: int = 1000,
         seed: int | np.random.Generator | None = None,
     ) -> None:
-        """Take the options; `fit` checks them."""
+        """Store the options; `fit` checks them."""
         self.n_clusters, self.method, self.metric, self.starts = n_clusters, method, metric, starts
         self.neighbours, self.max_iter, self.seed = neighbours, max_iter, seed
 
@@ -75,12 +75,12 @@ class KMedoids(Clusterer):
 
         Args:
             X: rows: a data frame, or an array.
-            y: nothing; there so that pipelines can pass it.
+            y: ignored; present for pipelines.
 
         Raises:
             InvalidArgument: an option is out of range; fewer rows than clusters.
-            InvalidFrame: a value is missing or no number; distances that are none.
-            OutOfTime: the time limit is over.
+            InvalidFrame: a value is missing or not a number; distances that are none.
+            OutOfTime: the time limit is reached.
 
         >>> KMedoids(2, metric="manhattan").fit([[0.0, 0.0], [1.0, 1.0], [9.0, 9.0]]).inertia_
         2.0

@@ -1,4 +1,4 @@
-"""Rows that are unlike the others: where the density is small, or neighbours are far."""
+"""Outlier detection: by low density, or by distant neighbours."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
 
 class Outliers(Rows):
-    """Tells outliers, -1, from typical rows, 1; what a subclass adds: `fit` and `score_samples`."""
+    """An outlier detector: -1 for outliers, 1 for inliers. A subclass adds `fit` and `score_samples`."""
 
     _estimator_type = "outlier_detector"
     offset_: float
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn what is typical; returns the estimator itself.
+        """Fit to the rows; returns the estimator itself.
 
         Args:
-            X: rows of numbers: a data frame, or an array.
-            y: nothing; there so that pipelines can pass it.
+            X: numeric rows: a data frame, or an array.
+            y: ignored; present for pipelines.
 
         Raises:
             InvalidArgument: an option is out of range; the rows are too few.
-            InvalidFrame: a value is missing or no number.
+            InvalidFrame: a value is missing or not a number.
 
         >>> from pgm.adapters import DensityOutliers
         >>> DensityOutliers().fit([[0.0], [1.0], [2.0], [3.0], [9.0]]).predict([[9.0]]).tolist()
@@ -40,14 +40,14 @@ class Outliers(Rows):
         raise NotImplementedError
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Return how typical each row is: the larger, the more.
+        """Return a score for each row: the larger, the more typical.
 
         Args:
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> from pgm.adapters import DensityOutliers
         >>> DensityOutliers().fit([[-1.0], [1.0]]).score_samples([[0.0]]).round(6).tolist()
@@ -56,14 +56,14 @@ class Outliers(Rows):
         raise NotImplementedError
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return how far above the limit the score of each row is; outliers are below 0.
+        """Return the score of each row minus the threshold; outliers are below 0.
 
         Args:
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> from pgm.adapters import LocalOutlierRatio
         >>> told = LocalOutlierRatio(2).fit([[0.0], [1.0], [2.0], [3.0], [4.0]])
@@ -79,8 +79,8 @@ class Outliers(Rows):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> from pgm.adapters import LocalOutlierRatio
         >>> LocalOutlierRatio(2).fit([[0.0], [1.0], [2.0], [3.0], [4.0]]).predict([[8.0], [2.5]]).tolist()
@@ -101,13 +101,13 @@ class Outliers(Rows):
 
         Args:
             X: rows, as for `fit`.
-            columns: the names of one column or two; the first two if left out.
-            ax: axes to draw on; a new figure if left out.
-            figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            columns: the names of one column or two; by default the first two.
+            ax: axes to draw on; by default a new figure.
+            figsize: width and height of a new figure in inches; by default as large as the content needs.
+            title: the title; by default what is shown.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: it is not fitted.
             InvalidArgument: there is no such column.
         """
         from pgm import plot
@@ -118,16 +118,16 @@ class Outliers(Rows):
 
 
 class DensityOutliers(Outliers):
-    """Calls rows outliers where the density is small.
+    """Outlier detection by low density.
 
     Args:
         density: an estimator with `fit` and `score_samples`, the logarithm of a density: scikit-learn's
-            `KernelDensity` or `GaussianMixture`, or a density of ours. Left out: one normal distribution,
-            where a small density is a large Mahalanobis distance; where rows span fewer dimensions than
-            there are columns, it is that on what they span, and any row off that is an outlier. The fewer
-            parameters a density has, the more a few outliers among the rows of `fit` mask themselves.
+            `KernelDensity` or `GaussianMixture`, or a density of pgm. By default one normal distribution,
+            for which low density is a large Mahalanobis distance; if the rows span fewer dimensions than
+            there are columns, it is defined on their span, and any row off the span is an outlier. The fewer
+            parameters a density has, the more outliers among the training rows mask themselves.
         limit: rows whose density is below it are outliers.
-        contamination: without a limit, the share of the rows of `fit` that shall be below.
+        contamination: without a limit, the fraction of training rows to fall below it.
 
     After `fit` there are `density_`, fitted, and `offset_`, the logarithm of the limit.
 
@@ -145,19 +145,19 @@ class DensityOutliers(Outliers):
     def __init__(
         self, density: Any = None, *, limit: float | None = None, contamination: float = 0.05
     ) -> None:
-        """Take the options; `fit` checks them."""
+        """Store the options; `fit` checks them."""
         self.density, self.limit, self.contamination = density, limit, contamination
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit a copy of the density, and find the limit; returns the estimator itself.
+        """Fit a copy of the density, and find the threshold; returns the estimator itself.
 
         Args:
-            X: rows of numbers: a data frame, or an array.
-            y: nothing; there so that pipelines can pass it.
+            X: numeric rows: a data frame, or an array.
+            y: ignored; present for pipelines.
 
         Raises:
             InvalidArgument: an option is out of range; the density cannot be fitted.
-            InvalidFrame: a value is missing or no number.
+            InvalidFrame: a value is missing or not a number.
 
         >>> DensityOutliers().fit([[0.0], [1.0], [2.0], [3.0], [9.0]]).predict([[9.0]]).tolist()
         [-1]
@@ -184,14 +184,14 @@ class DensityOutliers(Outliers):
         return self._keep(about, density_=density, offset_=offset)
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Return the logarithm of the density of each row.
+        """Return the log density of each row.
 
         Args:
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> DensityOutliers().fit([[-1.0], [1.0]]).score_samples([[0.0]]).round(6).tolist()
         [-0.918939]
@@ -206,7 +206,7 @@ class DensityOutliers(Outliers):
 
 
 class _Normal:
-    """One normal distribution, by maximum likelihood, on what its rows span; off that the density is 0."""
+    """One normal distribution, by maximum likelihood, on the span of its rows; off that it is 0."""
 
     def __init__(self, rows: np.ndarray) -> None:
         from scipy.stats import multivariate_normal
@@ -227,7 +227,7 @@ class LocalOutlierRatio(Outliers):
     """The local outlier factor as d_k(x) over the mean d_k of its neighbours (Alpaydin 2014, 8.23).
 
     d_k is the distance to the k-th nearest row of `fit`, other than itself. About 1 is typical, much more is
-    not. scikit-learn's `LocalOutlierFactor` takes reachability distances instead (Breunig et al. 2000), and
+    not. scikit-learn's `LocalOutlierFactor` uses reachability distances instead (Breunig et al. 2000), and
     has other values.
 
     Args:
@@ -248,19 +248,19 @@ class LocalOutlierRatio(Outliers):
     labels_: np.ndarray
 
     def __init__(self, k: int = 5, *, limit: float = 1.5) -> None:
-        """Take the options; `fit` checks them."""
+        """Store the options; `fit` checks them."""
         self.k, self.limit = k, limit
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find neighbours of each row; returns the estimator itself.
 
         Args:
-            X: rows of numbers: a data frame, or an array.
-            y: nothing; there so that pipelines can pass it.
+            X: numeric rows: a data frame, or an array.
+            y: ignored; present for pipelines.
 
         Raises:
             InvalidArgument: an option is out of range; not more rows than neighbours.
-            InvalidFrame: a value is missing or no number.
+            InvalidFrame: a value is missing or not a number.
 
         >>> LocalOutlierRatio(2, limit=2.5).fit([[0.0], [1.0], [2.0], [3.0], [9.0]]).labels_.tolist()
         [1, 1, 1, 1, -1]
@@ -281,14 +281,14 @@ class LocalOutlierRatio(Outliers):
         )
 
     def ratios(self, X: Any) -> np.ndarray:
-        """Return the ratio of each row, none of which was in `fit`.
+        """Return the ratio of each row; new rows only.
 
         Args:
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> told = LocalOutlierRatio(2).fit([[0.0], [1.0], [2.0], [3.0], [4.0]])
         >>> told.ratios([[8.0]]).round(6).tolist()
@@ -299,14 +299,14 @@ class LocalOutlierRatio(Outliers):
         return _ratios(np.sqrt(found.far[:, -1]), self.reach_[found.near])
 
     def neighbour_distance(self, X: Any) -> np.ndarray:
-        """Return how far the k-th nearest row of `fit` is from each row, none of which was in `fit`.
+        """Return the distance from each row to the k-th nearest training row; new rows only.
 
         Args:
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> told = LocalOutlierRatio(2).fit([[0.0], [1.0], [2.0], [3.0], [4.0]])
         >>> told.neighbour_distance([[8.0]]).tolist()
@@ -316,14 +316,14 @@ class LocalOutlierRatio(Outliers):
         return np.asarray(np.sqrt(nearest(self.rows_, queries, self.k, start_clock()).far[:, -1]))
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Return less the ratio of each row, none of which was in `fit`: the larger, the more typical.
+        """Return minus the ratio of each row: the larger, the more typical; new rows only.
 
         Args:
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> told = LocalOutlierRatio(2).fit([[0.0], [1.0], [2.0], [3.0], [4.0]])
         >>> told.score_samples([[8.0]]).round(6).tolist()
@@ -345,7 +345,7 @@ class LocalOutlierRatio(Outliers):
 
 
 def _ratios(reach: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """d_k over the mean of the neighbours'; 1 where all lie in one place, infinite where only they do."""
+    """d_k over the mean of the neighbours'; 1 if all coincide, infinite if only the neighbours do."""
     mean = others.mean(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         found = reach / mean

@@ -1,4 +1,4 @@
-"""How good clusters are: how near rows are to those of their own, and how far from those of others."""
+"""Measures of cluster quality: compactness and separation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ROWS = 20
 
 
 class ClusterQuality(Tabular):
-    """How good clusters are, each by itself and all together; see `cluster_quality`.
+    """The quality of clusters, individually and overall; see `cluster_quality`.
 
     `silhouette` is between -1 and 1, the larger the better; `calinski_harabasz` the larger; `davies_bouldin`
     the smaller. `within` and `between` are the sums of squares about the clusters' means, and of these about
@@ -33,7 +33,7 @@ class ClusterQuality(Tabular):
     """
 
     def __init__(self, **facts: Any) -> None:
-        """Take what was found."""
+        """Store the results."""
         self.clusters: list[Any] = facts["clusters"]
         self.sizes: np.ndarray = facts["sizes"]
         self.squares: np.ndarray = facts["squares"]  # within each cluster
@@ -42,7 +42,7 @@ class ClusterQuality(Tabular):
         self.calinski_harabasz: float = facts["calinski_harabasz"]
         self.davies_bouldin: float = facts["davies_bouldin"]
         self.between: float = facts["between"]
-        self.sample: int | None = facts["sample"]  # rows that silhouettes are of; None: all
+        self.sample: int | None = facts["sample"]  # number of rows used for silhouettes; None: all
 
     @property
     def within(self) -> float:
@@ -50,7 +50,7 @@ class ClusterQuality(Tabular):
         return float(self.squares.sum())
 
     def to_dict(self) -> dict[str, Any]:
-        """A list for each column of the table, and the numbers of all together."""
+        """A list for each column of the table, and the overall measures."""
         return {
             "cluster": self.clusters,
             "rows": self.sizes.tolist(),
@@ -80,9 +80,9 @@ class ClusterQuality(Tabular):
         """Draw the mean silhouette of each cluster and of all rows; returns the Axes.
 
         Args:
-            ax: axes to draw on; a new figure if left out.
-            figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            ax: axes to draw on; by default a new figure.
+            figsize: width and height of a new figure in inches; by default as large as the content needs.
+            title: the title; by default what is shown.
         """
         from pgm import plot
 
@@ -109,14 +109,14 @@ def cluster_quality(
     """Measure the quality of clusters: how compact they are, and how well separated.
 
     Args:
-        X: rows of numbers: a data frame, or an array.
+        X: numeric rows: a data frame, or an array.
         labels: the cluster of each row.
-        sample: of so many rows, drawn at random, silhouettes are found: their time grows with the square.
-        seed: of that draw.
+        sample: compute silhouettes on a random sample of this many rows: their cost is quadratic.
+        seed: seed of that sample.
 
     Raises:
         InvalidArgument: there are not as many labels as rows, or fewer than two clusters, or each row is one.
-        InvalidFrame: a value is missing or no number.
+        InvalidFrame: a value is missing or not a number.
 
     >>> rows = [[1.0, 0.0], [0.0, 1.0], [2.0, 1.0], [3.0, 3.0], [3.5, 3.0]]
     >>> round(cluster_quality(rows, [0, 0, 0, 1, 1]).silhouette, 4)

@@ -1,4 +1,4 @@
-"""What estimators of this room share: how rows of numbers come in, and scikit-learn's conventions."""
+"""The base of all adapters: validation of numeric rows, and scikit-learn's conventions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from pgm.variables import REAL, Variable
 
 
 class Rows(Estimator):
-    """An estimator of rows of numbers: `fit` remembers the columns, questions have the same.
+    """An estimator on numeric rows: `fit` remembers the columns, and later calls must have the same.
 
-    What a subclass adds: `fit`, which calls `_begin` first and `_keep` last, so that a `fit` that fails
-    changes nothing; and `_table`, which is printed. Questions call `_read`.
+    A subclass adds: `fit`, which calls `_begin` first and `_keep` last, so that a `fit` that fails
+    changes nothing; and `_table`, which is printed. Other methods call `_read`.
     """
 
     _remedy = "leave such rows out"
@@ -27,7 +27,7 @@ class Rows(Estimator):
     feature_names_in_: np.ndarray
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn asks before it validates: rows of numbers, without gaps."""
+        """The tags that scikit-learn's validation reads: numeric rows, without missing values."""
         from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags, TransformerTags
 
         kind = self._estimator_type
@@ -46,12 +46,12 @@ class Rows(Estimator):
 
     @property
     def _names(self) -> list[str]:
-        """What the columns are called."""
+        """The names of the columns."""
         found = getattr(self, "feature_names_in_", None)
         return [f"x{i}" for i in range(self.n_features_in_)] if found is None else found.tolist()
 
     def _begin(self, X: Any) -> tuple[np.ndarray, dict[str, Any]]:
-        """Rows to learn from, checked, and what is to be remembered of their columns."""
+        """Training rows, checked, and what to remember about their columns."""
         given = features(X)
         rows = numbers_of(given, remedy=self._remedy)
         about: dict[str, Any] = {"n_features_in_": rows.shape[1]}
@@ -67,7 +67,7 @@ class Rows(Estimator):
         return self
 
     def _read(self, X: Any) -> np.ndarray:
-        """Rows to ask about, with the columns of `fit`; those of a frame are found by name."""
+        """New rows, with the columns of `fit`; those of a frame are matched by name."""
         if not self._fitted:
             raise self._missing_fit("fit it to rows first")
         given = features(X)
@@ -95,9 +95,9 @@ class Rows(Estimator):
 
 
 class RowsClassifier(Rows):
-    """Tells classes of rows of numbers apart.
+    """A classifier of numeric rows.
 
-    What a subclass adds: `fit`, which calls `_begin_classes`; and `predict_proba`, or else a `predict` of its
+    A subclass adds: `fit`, which calls `_begin_classes`; and `predict_proba`, or else a `predict` of its
     own, which calls `_read` first.
     """
 
@@ -107,7 +107,7 @@ class RowsClassifier(Rows):
     def _begin_classes(
         self, X: Any, y: Any, sample_weight: Any = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Rows, the place of each row's class in `classes_`, weights, and what is to be remembered.
+        """Rows, the index of each row's class in `classes_`, weights, and what to remember.
 
         Rows of weight zero are left out.
         """
@@ -122,20 +122,20 @@ class RowsClassifier(Rows):
         about["classes_"] = classes
         return rows, codes, weights, about
 
-    if TYPE_CHECKING:  # scikit-learn asks by name: a class without probabilities has no such method
+    if TYPE_CHECKING:  # scikit-learn looks for the name: a class without probabilities has none
 
         def predict_proba(self, X: Any) -> np.ndarray:
-            """P(class | row), a row for each row, a column for each of `classes_`."""
+            """P(class | row), shape (rows, classes)."""
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the most probable class of each row; of equals the one that comes first in `classes_`.
+        """Return the most probable class of each row; ties go to the first in `classes_`.
 
         Args:
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> from pgm.adapters import NearestNeighbours
         >>> NearestNeighbours(1).fit([[0.0], [9.0]], ["a", "b"]).predict([[4.0]]).tolist()
@@ -145,17 +145,17 @@ class RowsClassifier(Rows):
         return np.asarray(self.classes_[shares.argmax(axis=1)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of rows whose class is found.
+        """Return the accuracy: the fraction of rows whose class is predicted correctly.
 
         Args:
             X: rows, as for `fit`.
             y: the class of each row.
-            sample_weight: how much each row counts; 1 if left out.
+            sample_weight: the weight of each row; by default 1.
 
         Raises:
             InvalidArgument: there are not as many classes as rows.
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> from pgm.adapters import NearestNeighbours
         >>> NearestNeighbours(1).fit([[0.0], [9.0]], ["a", "b"]).score([[4.0], [5.0]], ["a", "a"])
@@ -167,9 +167,9 @@ class RowsClassifier(Rows):
 
 
 class RowsRegressor(Rows):
-    """Predicts a number from rows of numbers.
+    """A regressor on numeric rows.
 
-    What a subclass adds: `fit`, which calls `_begin_targets`; and `predict`.
+    A subclass adds: `fit`, which calls `_begin_targets`; and `predict`.
     """
 
     _estimator_type = "regressor"
@@ -177,7 +177,7 @@ class RowsRegressor(Rows):
     def _begin_targets(
         self, X: Any, y: Any, sample_weight: Any = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Rows, the number of each row, weights, and what is to be remembered.
+        """Rows, the target value of each row, weights, and what to remember.
 
         Rows of weight zero are left out.
         """
@@ -190,14 +190,14 @@ class RowsRegressor(Rows):
         return rows, targets, weights, about
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the expected number of each row.
+        """Return the predicted value of each row.
 
         Args:
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> from pgm.adapters import LocalSmoother
         >>> LocalSmoother(2.0, window="box").fit([[0.0], [1.0]], [0.0, 2.0]).predict([[0.5]]).tolist()
@@ -206,17 +206,17 @@ class RowsRegressor(Rows):
         raise NotImplementedError
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return R squared: one less the squared errors as a share of those about the mean.
+        """Return R squared: one minus the ratio of squared errors to the squared deviations from the mean.
 
         Args:
             X: rows, as for `fit`.
-            y: the number of each row.
-            sample_weight: how much each row counts; 1 if left out.
+            y: the target value of each row.
+            sample_weight: the weight of each row; by default 1.
 
         Raises:
-            InvalidArgument: there are not as many numbers as rows.
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            InvalidArgument: there are not as many targets as rows.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> from pgm.adapters import LocalSmoother
         >>> rows, numbers = [[0.0], [1.0], [2.0]], [0.0, 2.0, 4.0]
@@ -233,9 +233,9 @@ class RowsRegressor(Rows):
 
 
 class RowsDensity(Rows):
-    """The density of rows of numbers.
+    """A density of numeric rows.
 
-    What a subclass adds: `fit`; and `score_samples`, the logarithm of the density of each row.
+    A subclass adds: `fit`; and `score_samples`, the log density of each row.
     """
 
     _estimator_type = "density_estimator"
@@ -245,11 +245,11 @@ class RowsDensity(Rows):
 
         Args:
             X: rows: a data frame, or an array.
-            y: nothing; there so that pipelines can pass it.
+            y: ignored; present for pipelines.
 
         Raises:
             InvalidArgument: an option is out of range.
-            InvalidFrame: a value is missing or no number.
+            InvalidFrame: a value is missing or not a number.
 
         >>> from pgm.adapters import ParzenDensity
         >>> ParzenDensity(1.0).fit([[0.0], [3.0]]).width_
@@ -258,14 +258,14 @@ class RowsDensity(Rows):
         raise NotImplementedError
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Return the logarithm of the density of each row.
+        """Return the log density of each row.
 
         Args:
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> from pgm.adapters import ParzenDensity
         >>> ParzenDensity(1.0, window="cube").fit([[0.0], [3.0]]).score_samples([[0.2]]).round(6).tolist()
@@ -274,15 +274,15 @@ class RowsDensity(Rows):
         raise NotImplementedError
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the log likelihood of all rows.
+        """Return the log-likelihood of all rows.
 
         Args:
             X: rows, as for `fit`.
-            y: nothing; there so that pipelines can pass it.
+            y: ignored; present for pipelines.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> from pgm.adapters import ParzenDensity
         >>> round(ParzenDensity(1.0, window="cube").fit([[0.0], [3.0]]).score([[0.2], [3.1]]), 6)
@@ -291,13 +291,13 @@ class RowsDensity(Rows):
         return float(self.score_samples(X).sum())
 
 
-# --- what options and rows are read by ---
+# --- validation of options and rows ---
 
 
 def numbers_of(
     given: Features, names: list[str] | None = None, *, remedy: str = "leave such rows out"
 ) -> np.ndarray:
-    """The columns as one array of numbers, none of them missing.
+    """The columns as one array of floats, none of them missing.
 
     >>> numbers_of(features([[1, 2], [3, 4]])).tolist()
     [[1.0, 2.0], [3.0, 4.0]]
@@ -306,7 +306,7 @@ def numbers_of(
     plain = None if given.named else list(given.frame.values())
     if plain and all(isinstance(one, np.ndarray) and one.dtype == np.float64 for one in plain):
         rows = np.column_stack(plain)
-        if np.abs(rows).max(initial=0.0) <= LARGEST:  # which NaN is not: the slow way has words for it
+        if np.abs(rows).max(initial=0.0) <= LARGEST:  # False for NaN: the slow path finds the error message
             return rows
     try:
         found = real_columns(given.frame, {name: Variable.of(name, REAL) for name in wanted}, remedy=remedy)
@@ -326,7 +326,7 @@ def numbers_of(
 
 
 def targets_of(y: Any, count: int) -> np.ndarray:
-    """The number of each row, checked.
+    """The target value of each row, checked.
 
     >>> targets_of([1, 2.5], 2).tolist()
     [1.0, 2.5]
@@ -357,7 +357,7 @@ def targets_of(y: Any, count: int) -> np.ndarray:
 
 
 def row_weights(given: Any, n: int) -> np.ndarray:
-    """How much each row counts.
+    """The weight of each row.
 
     >>> row_weights(None, 2).tolist()
     [1.0, 1.0]
@@ -369,14 +369,14 @@ def row_weights(given: Any, n: int) -> np.ndarray:
 
 
 def whole(name: str, value: Any, least: int = 1) -> int:
-    """An option that is a whole number."""
+    """An option that is an integer."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InvalidArgument(f"{name}= is a whole number of at least {least}, not {shown(value)}.")
     return int(value)
 
 
 def fraction(name: str, value: Any) -> float:
-    """An option that is a number above 0, 1 at most."""
+    """An option in (0, 1]."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.floating):
         value = math.nan
     if not 0.0 < value <= 1.0:
@@ -385,7 +385,7 @@ def fraction(name: str, value: Any) -> float:
 
 
 def positive(name: str, value: Any) -> float:
-    """An option that is a finite number above 0."""
+    """An option that is positive and finite."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         value = math.nan
     if not 0.0 < value < math.inf:

@@ -1,4 +1,4 @@
-"""Rows that are unlike the others: those that single linkage joins late."""
+"""Outlier detection by single-linkage clustering."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class SingleLinkageOutliers(Rows):
-    """Calls rows outliers that are in small clusters when single linkage is cut.
+    """Outlier detection by single linkage: small clusters of the cut tree are outliers.
 
-    Rows join their nearest ones, step by step; what joins late was far from everything. The tree is that of
+    Clusters are merged nearest first; rows that merge late are far from everything. The tree is that of
     `scipy.cluster.hierarchy`.
 
     Args:
-        distance: clusters farther apart are not joined; left out: cut where the distances of the joins jump
-            most.
+        distance: clusters farther apart are not merged; by default the cut is at the largest jump in merge
+            distances.
         smallest: clusters of fewer rows are outliers.
 
     After `fit` there are `labels_`, -1 for outliers and 1; `clusters_`, the cluster of each row, from 0 on in
@@ -42,19 +42,19 @@ class SingleLinkageOutliers(Rows):
     _linkage: np.ndarray
 
     def __init__(self, distance: float | None = None, *, smallest: int = 2) -> None:
-        """Take the options; `fit` checks them."""
+        """Store the options; `fit` checks them."""
         self.distance, self.smallest = distance, smallest
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Join rows, and cut; returns the estimator itself.
+        """Build the tree, and cut it; returns the estimator itself.
 
         Args:
-            X: rows of numbers: a data frame, or an array.
-            y: nothing; there so that pipelines can pass it.
+            X: numeric rows: a data frame, or an array.
+            y: ignored; present for pipelines.
 
         Raises:
             InvalidArgument: an option is out of range; there is one row only.
-            InvalidFrame: a value is missing or no number.
+            InvalidFrame: a value is missing or not a number.
             TooLarge: the distances of all pairs would not fit into the memory limit.
 
         >>> SingleLinkageOutliers(5.0).fit([[0.0], [1.0], [9.0]]).clusters_.tolist()
@@ -91,11 +91,11 @@ class SingleLinkageOutliers(Rows):
         )
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
-        """Join rows, cut, and return -1 for outliers and 1 for the others.
+        """Build the tree, cut it, and return -1 for outliers and 1 for the others.
 
         Args:
-            X: rows of numbers: a data frame, or an array.
-            y: nothing; there so that pipelines can pass it.
+            X: numeric rows: a data frame, or an array.
+            y: ignored; present for pipelines.
 
         Raises:
             InvalidArgument, InvalidFrame, TooLarge: as for `fit`.
@@ -115,12 +115,12 @@ class SingleLinkageOutliers(Rows):
         """Draw the tree and the cut; returns the Axes.
 
         Args:
-            ax: axes to draw on; a new figure if left out.
-            figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            ax: axes to draw on; by default a new figure.
+            figsize: width and height of a new figure in inches; by default as large as the content needs.
+            title: the title; by default what is shown.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: it is not fitted.
         """
         from pgm import plot
 

@@ -1,4 +1,4 @@
-"""Windows: how much a row counts at some distance, for densities and for smoothers."""
+"""Windows (kernels): the weight of a row by its distance, for densities and smoothers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _tricube(u2: np.ndarray) -> np.ndarray:
     return np.asarray(found)
 
 
-# By the square of the distance as a share of the width: 1 at the middle; a cube is as wide as it says, a box
+# As functions of (distance / width)^2, with value 1 at the centre; a cube has the width as its edge, a box
 # twice that.
 SHAPES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "gaussian": lambda u2: np.exp(-0.5 * u2),
@@ -70,7 +70,7 @@ def log_ball(dim: int) -> float:
 def distances(
     places: np.ndarray, rows: np.ndarray, window: str, doing: str
 ) -> Iterator[tuple[slice, np.ndarray]]:
-    """Squared distances from places to all rows, some places at a time; for a cube of the farthest column."""
+    """Squared distances from points to all rows, in blocks; for a cube the maximum over columns."""
     from scipy.spatial.distance import cdist
 
     clock, size = start_clock(), max(1, _BLOCK // len(rows))
@@ -90,7 +90,7 @@ def distances(
 def log_mean(
     far: np.ndarray, per_square: float | np.ndarray, shares: np.ndarray | None, window: str
 ) -> np.ndarray:
-    """The logarithm of the mean of windows whose peak is 1, by squared distances, which are overwritten.
+    """The log mean of windows with peak 1, from squared distances, which are overwritten.
 
     Args:
         far: a row for each place, a column for each window.
@@ -100,7 +100,7 @@ def log_mean(
     """
     far *= per_square
     if window == "gaussian":
-        # The nearest counts most: by its distance the others are told, so that nothing underflows.
+        # Relative to the nearest row, which has the largest weight, so that nothing underflows.
         far *= -0.5
         if shares is not None:
             far += np.log(shares)

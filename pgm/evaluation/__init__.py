@@ -1,4 +1,4 @@
-"""How well something does: regions of classifiers, errors, curves."""
+"""Evaluation of classifiers and decision rules: decision regions, error rates, ROC curves, calibration."""
 
 from pgm.calls import guard_methods
 

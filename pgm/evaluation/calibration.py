@@ -1,4 +1,4 @@
-"""Whether probabilities come true: how often where they are said, and what they lose."""
+"""Calibration: how often events of a predicted probability happen, and proper scores."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Calibrated:
-    """One classifier: in each bin what was said on average, how often it came true, and how sure that is.
+    """Calibration of one classifier: for each bin the mean prediction and the observed frequency.
 
     `low` and `high` are the 95 % interval of Clopper and Pearson. `brier` and `log_loss` are means over rows.
     """
@@ -35,12 +35,12 @@ class Calibrated:
 
     @property
     def gap(self) -> float:
-        """The mean distance of what was said from what came true, bins weighted by their rows."""
+        """The expected calibration error: the mean gap over bins, weighted by their rows."""
         return float(self.count @ np.abs(self.said - self.share) / self.count.sum())
 
 
 class Calibrations(Frozen, Tabular, Mapping[str, Calibrated]):
-    """How well the probabilities of one classifier or several come true; made by `calibration`."""
+    """The calibration of one classifier or several; made by `calibration`."""
 
     __slots__ = ("_each",)
     _each: dict[str, Calibrated]
@@ -95,12 +95,12 @@ class Calibrations(Frozen, Tabular, Mapping[str, Calibrated]):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Return a picture of what comes true over what is said, with intervals.
+        """Return a calibration curve: observed frequency over predicted probability, with intervals.
 
         Args:
-            ax: axes to draw on; a new figure if left out.
-            figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            ax: axes to draw on; by default a new figure.
+            figsize: width and height of a new figure in inches; by default as large as the content needs.
+            title: the title; by default what is shown.
 
         Raises:
             InvalidArgument: `ax=` is no Axes.
@@ -132,17 +132,17 @@ class Calibrations(Frozen, Tabular, Mapping[str, Calibrated]):
 def calibration(
     y: Any, p: Any, *, positive: Any = None, bins: int = 10, equal: str = "width"
 ) -> Calibrations:
-    """How often the positive class comes true where its probability is said.
+    """Return how often the positive class occurs among rows with each predicted probability.
 
     Args:
         y: the true class of each row, of two.
         p: P(positive) of each row; or {name: probabilities} of several classifiers.
-        positive: the positive class; the second in order if left out.
-        bins: how many intervals of probability.
-        equal: "width": the bins are as wide; "rows": they have as many rows.
+        positive: the positive class; by default the second in order.
+        bins: the number of intervals of probability.
+        equal: "width": the bins have equal width; "rows": they have equally many rows.
 
     Raises:
-        InvalidArgument: not two classes; numbers that are no probabilities; an option out of range.
+        InvalidArgument: not two classes; values that are not probabilities; an option out of range.
         InvalidFrame: a probability that is missing.
 
     >>> calibration([0, 0, 1, 1, 0, 1], [0.1, 0.3, 0.35, 0.8, 0.9, 0.9], bins=2)

@@ -1,4 +1,4 @@
-"""Where a classifier says what: the regions of one column or two, for any classifier."""
+"""Decision regions of any classifier over one or two columns."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OFF = 1e-6  # from one, that a sum of probabilities may be
 
 @dataclass(frozen=True)
 class Points:
-    """Rows drawn into a picture: where they stand on its axes, and their classes; -1: none of them."""
+    """Rows drawn into a plot: their coordinates and their classes; -1: none of them."""
 
     places: tuple[np.ndarray, ...]
     codes: np.ndarray
@@ -46,11 +46,11 @@ class Boundary:
 
 
 class Regions(Frozen, Tabular):
-    """What a classifier says at each place of a grid; made by `regions`.
+    """The prediction of a classifier at each point of a grid; made by `regions`.
 
-    `.classes`; `.names` of the columns drawn and `.along`, the values asked about on each; `.codes`, the
-    number of the class named at each place, -1 where none is; `.posterior`, P(class) there, or None;
-    `.held`, what the other columns are; `.boundaries` of one column.
+    `.classes`; `.names` of the columns drawn and `.along`, the grid values of each; `.codes`, the
+    code of the class predicted at each point, -1 if rejected; `.posterior`, P(class) there, or None;
+    `.held`, the values of the other columns; `.boundaries`, if there is one column.
     """
 
     __slots__ = ("axes", "boundaries", "classes", "codes", "gains", "held", "points", "posterior")
@@ -58,13 +58,13 @@ class Regions(Frozen, Tabular):
     axes: tuple[Axis, ...]
     codes: np.ndarray  # of shape (values of the second column, of the first), or (values of the only one,)
     posterior: np.ndarray | None  # the same with a last axis of classes
-    gains: np.ndarray | None  # minus the expected loss of each action, by which the codes are chosen
+    gains: np.ndarray | None  # minus the expected loss of each action, which determines the codes
     held: Mapping[str, Any]
     points: Points | None
     boundaries: tuple[Boundary, ...]
 
     def __init__(self, **parts: Any) -> None:
-        """Take what was found."""
+        """Store the results."""
         for name in self.__slots__:
             put(self, name, parts[name])
         for values in (self.codes, self.posterior, self.gains):
@@ -81,11 +81,11 @@ class Regions(Frozen, Tabular):
 
     @property
     def along(self) -> tuple[np.ndarray, ...]:
-        """The values asked about on each column."""
+        """The grid values of each column."""
         return tuple([axis.values for axis in self.axes])
 
     def share(self, named: Any) -> float:
-        """The share of the places at which a class is named, or none: `share(None)`.
+        """The fraction of grid points at which a class is predicted; `share(None)` is the reject region.
 
         Args:
             named: a class, or None.
@@ -102,7 +102,7 @@ class Regions(Frozen, Tabular):
         return float((self.codes == code).mean())
 
     def to_dict(self) -> dict[str, Any]:
-        """A list for each column: the places, and the class named there (None: none).
+        """A list for each column: the grid points, and the class predicted there (None: rejected).
 
         >>> from sklearn.neighbors import KNeighborsClassifier
         >>> told = KNeighborsClassifier(1).fit([[0.0], [1.0]], ["a", "b"])
@@ -115,7 +115,7 @@ class Regions(Frozen, Tabular):
         return {**found, _besides("class", self.names): named.tolist()}
 
     def to_pandas(self) -> Any:
-        """A DataFrame with a row for each place.
+        """A DataFrame with a row for each grid point.
 
         >>> from sklearn.neighbors import KNeighborsClassifier
         >>> told = KNeighborsClassifier(1).fit([[0.0], [1.0]], ["a", "b"])
@@ -135,14 +135,14 @@ class Regions(Frozen, Tabular):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Return a picture of the regions, the boundaries and the points; of one column, P(class) above them.
+        """Return a plot of regions, boundaries and points; with one column, P(class) above them.
 
-        Where probabilities are known, a colour is as strong as its class is probable.
+        If there are probabilities, the strength of a colour is that of its class.
 
         Args:
-            ax: axes to draw on; a new figure if left out.
-            figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            ax: axes to draw on; by default a new figure.
+            figsize: width and height of a new figure in inches; by default as large as the content needs.
+            title: the title; by default what is shown.
 
         Raises:
             InvalidArgument: `ax=` is no Axes.
@@ -203,32 +203,32 @@ def regions(
     reject: float | None = None,
     cells: int = 160,
 ) -> Regions:
-    """Ask a classifier what it says all over one or two columns; the answer draws itself.
+    """Evaluate a classifier over a grid in one or two columns; the result draws itself.
 
     The classifier is pgm's, scikit-learn's, a pipeline, or anything else with `predict`. The columns that
-    are not drawn are held at their medians, those of states at the most frequent, or as `given` says.
+    are not drawn are fixed at their median, discrete ones at the most frequent state, or as in `given`.
 
-    Without `loss` and `reject` the regions are those of `predict`; with them, those of the smallest expected
-    loss by `predict_proba` (with `reject` alone: Chow's rule, a class is named if its probability is at least
-    1 - reject).
+    Without `loss` and `reject` the regions are those of `predict`; with them, those of minimum expected
+    loss according to `predict_proba` (with `reject` alone, Chow's rule: reject unless a class has at least
+    probability 1 - reject).
 
     Args:
-        classifier: it is fitted.
-        X: rows, which say how far the picture reaches and what the other columns are.
-        y: their classes; given, the rows are drawn. Or the name of the column of X that has them.
-        columns: one or two columns, by name, or by number in an array; the first two if left out.
-        given: what other columns are held at, {name: value}.
-        loss: what it costs to name a class: an array (true class, class named) in the order of `classes_`,
-            or a dict {(true, named): loss}, in which what is left out costs nothing.
-        reject: what it costs to name none, if that is a choice.
-        cells: values on each column.
+        classifier: a fitted classifier.
+        X: rows, which determine the range of the plot and the values of the other columns.
+        y: their classes, if the rows are to be drawn; or the name of the column of X that has them.
+        columns: one or two columns, by name, or by position in an array; by default the first two.
+        given: the values at which other columns are fixed, {name: value}.
+        loss: the cost of each prediction: an array (true class, predicted class) in the order of `classes_`,
+            or a dict {(true, predicted): loss}, in which pairs that are left out cost nothing.
+        reject: the cost of rejecting, if that is an option.
+        cells: the number of grid values of each column.
 
     Raises:
         InvalidArgument: an option is out of range; the classifier cannot do what is asked.
         InvalidFrame: X cannot be read.
-        InvalidTable: what the classifier takes for probabilities is none.
+        InvalidTable: the output of `predict_proba` is not a probability.
         UnknownVariable: there is no such column.
-        TooLarge: more places than the memory has room for.
+        TooLarge: the grid does not fit in the memory limit.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = [[0.0, 0.0], [1.0, 0.5], [3.0, 3.0], [4.0, 3.5]], ["a", "a", "b", "b"]
@@ -266,7 +266,7 @@ def regions(
 
 
 class _Asked:
-    """A classifier, asked for codes of classes."""
+    """A classifier, wrapped to return codes of classes."""
 
     def __init__(self, classifier: Any, labels: Any, loss: Any, reject: float | None) -> None:
         self.classifier, self.loss, self.reject = classifier, loss, reject
@@ -284,7 +284,7 @@ class _Asked:
             )
 
     def about(self, rows: Any) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
-        """The code of the class named for each row; P(class); what each action gains."""
+        """The code of the class predicted for each row; P(class); the gain of each action."""
         shares = None
         if hasattr(self.classifier, "predict_proba") and self.classes:
             shares = checked_shares(self.classifier.predict_proba(rows), self.classes)
@@ -305,13 +305,13 @@ class _Asked:
         return codes, shares, shares if agree else None
 
     def coded(self, labels: np.ndarray) -> np.ndarray:
-        """Numbers of classes; -1 for what is none, as where a classifier rejects."""
+        """Codes of classes; -1 for anything else, such as a rejection."""
         place = {one: i for i, one in enumerate(self.classes)}
         return np.array([place.get(one, -1) for one in labels.tolist()], dtype=np.int64)
 
 
 def checked_shares(found: Any, classes: list[Any]) -> np.ndarray:
-    """P(class) of each row, as a classifier says, if that is what it says.
+    """P(class) of each row, if the classifier returns probabilities.
 
     >>> checked_shares([[0.25, 0.75]], ["a", "b"]).tolist()
     [[0.25, 0.75]]
@@ -343,7 +343,7 @@ def _points(labels: Any, varied: VariedRows, asked: _Asked) -> Points:
 
 
 def _boundaries(codes: np.ndarray, varied: VariedRows, asked: _Asked) -> list[Boundary]:
-    """Where the code changes along one column of numbers, halved between two places until they meet."""
+    """Where the code changes along one continuous column, by bisection."""
     if len(varied.axes) > 1 or not varied.axes[0].continuous:
         return []
     values = varied.axes[0].values

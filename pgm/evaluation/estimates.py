@@ -1,4 +1,4 @@
-"""The error of a classifier, estimated: on rows that it learned from, on each in turn, on others."""
+"""Estimates of a classifier's error: resubstitution, cross-validation, and a test set."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Estimated:
-    """How many rows were classified wrongly: `.rate`, and the 95 % interval of Clopper and Pearson.
+    """How many rows were misclassified: `.rate`, with the 95 % Clopper-Pearson interval.
 
-    The interval takes rows as independent, which those of a cross-validation are nearly; the rows that were
-    learned from are not at all, so there is none (`nan`).
+    The interval assumes independent rows, which is nearly true in cross-validation. It does not hold for
+    the training rows, so there is none for these (`nan`).
     """
 
     method: str
@@ -34,7 +34,7 @@ class Estimated:
 
     @property
     def rate(self) -> float:
-        """The share of rows."""
+        """The fraction of rows."""
         return self.wrong / self.rows
 
 
@@ -101,12 +101,12 @@ class ErrorEstimates(Frozen, Tabular):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Return a picture of the estimates with their intervals, and of the folds.
+        """Return a plot of the estimates with their intervals, and of the folds.
 
         Args:
-            ax: axes to draw on; a new figure if left out.
-            figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            ax: axes to draw on; by default a new figure.
+            figsize: width and height of a new figure in inches; by default as large as the content needs.
+            title: the title; by default what is shown.
 
         Raises:
             InvalidArgument: `ax=` is no Axes.
@@ -141,18 +141,18 @@ def error_estimates(
     folds: int = 10,
     seed: int | None = 0,
 ) -> ErrorEstimates:
-    """Estimate the error rate of a classifier in three ways; copies of it are fitted, itself stays as it is.
+    """Estimate the error rate of a classifier in three ways; copies of it are fitted, it is not changed.
 
     Args:
         classifier: pgm's, scikit-learn's or a pipeline; fitted or not.
-        X: rows to learn from.
+        X: training rows.
         y: their classes.
-        test: other rows and their classes, (X, y), that nothing was learned from.
-        folds: parts of the rows, each left out in turn; classes are as frequent in each as in all.
-        seed: of the order in which rows are dealt to the folds.
+        test: held-out rows and their classes, (X, y).
+        folds: the number of folds of the cross-validation, which is stratified by class.
+        seed: seed of the assignment of rows to folds.
 
     Raises:
-        InvalidArgument: it cannot be copied; too few rows of a class for the folds; test rows that are none.
+        InvalidArgument: it cannot be copied; too few rows of a class for the folds; invalid test rows.
 
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> X, y = [[0.0], [1.0], [2.0], [9.0], [8.0], [1.5]], ["a", "a", "a", "b", "b", "b"]
@@ -206,7 +206,7 @@ def error_estimates(
 
 
 def estimated(method: str, wrong: int, rows: int) -> Estimated:
-    """A rate with its 95 % interval of Clopper and Pearson.
+    """A rate with its 95 % Clopper-Pearson interval.
 
     >>> found = estimated("test", 1, 10)
     >>> round(found.low, 6), round(found.high, 6)

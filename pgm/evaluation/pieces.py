@@ -1,4 +1,4 @@
-"""What a rule of decision may see, in pieces: states, and the density of a number in each class."""
+"""The possible observations of a decision rule: states, and the class-conditional density of a variable."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pgm.distributions import Gaussian
 from pgm.errors import InvalidArgument, shown
 from pgm.models.bayesian_network import BayesianNetwork
 
-_TAIL = 1e-15  # of a density that the places leave out, on each side
+_TAIL = 1e-15  # probability of each tail that the grid leaves out
 
 
 @dataclass(frozen=True)
 class Piece:
-    """States that may be seen: P(class, these states), and the density of the number in each class then."""
+    """Observable states: P(class, these states), and the density of the continuous variable in each class."""
 
     seen: tuple[Any, ...]
     weights: np.ndarray
-    densities: tuple[Any, ...] | None  # each with pdf and cdf; None: no number is seen
+    densities: tuple[Any, ...] | None  # each with pdf and cdf; None: nothing continuous is observed
 
 
 def density_of(name: Any, density: Any) -> Any:
@@ -50,7 +50,7 @@ def joint_at(piece: Piece, x: np.ndarray) -> np.ndarray:
 
 
 def reach(piece: Piece) -> tuple[float, float]:
-    """Beyond which next to nothing is."""
+    """Bounds outside of which there is almost no probability."""
     assert piece.densities is not None
     ends = []
     for density in piece.densities:
@@ -67,7 +67,7 @@ def reach(piece: Piece) -> tuple[float, float]:
 
 
 def between(piece: Piece, edges: np.ndarray) -> np.ndarray:
-    """P(class, states, the number between two edges), a row for each class."""
+    """P(class, states, value between two edges), a row for each class."""
     assert piece.densities is not None
     found = np.zeros((len(piece.weights), len(edges) - 1))
     inner = edges[1:-1]

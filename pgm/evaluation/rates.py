@@ -1,4 +1,4 @@
-"""How often a rule decides what: errors, rejects, detections, and what they cost."""
+"""The rates of a decision rule: errors, rejects, detections, and their costs."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Decided:
-    """What is named where: in an interval of the number that is seen, or at states that are."""
+    """The decision in one region: an interval of the continuous observation, or observed states."""
 
     seen: tuple[Any, ...]  # the states
-    low: float  # of the number; infinite at the ends, and where none is seen
+    low: float  # of the continuous observation; infinite at the ends, and if there is none
     high: float
-    named: Any  # None: none
+    named: Any  # None: rejected
 
 
 @dataclass(frozen=True)
 class Curves:
-    """P(class) times the density of each class, at places of the number that is seen."""
+    """P(class) times the density of each class, at values of the continuous observation."""
 
     name: str
     x: np.ndarray
@@ -35,12 +35,12 @@ class Curves:
 
 
 class DecisionRates(Frozen, Tabular):
-    """How often a rule decides what; made by `decision_rates`.
+    """The rates of a decision rule; made by `decision_rates`.
 
     `.error`, `.rejected` and `.correct` sum to one; `.bayes_error` is the error of the best rule that always
-    names a class. `.joint` is P(true class, action), a column for each of `.actions` (None: to name none);
-    `.rate(named, true)` is P(named | true), as a rate of detection or of false alarms. `.where` says what is
-    named where. `.standard_error`, of the error, is 0 unless cases were drawn (`.samples`).
+    names a class. `.joint` is P(true class, action), a column for each of `.actions` (None: reject);
+    `.rate(named, true)` is P(named | true), such as a detection or false alarm rate. `.where` lists the
+    decision regions. `.standard_error`, of the error, is 0 unless cases were sampled (`.samples`).
     """
 
     __slots__ = (
@@ -55,10 +55,10 @@ class DecisionRates(Frozen, Tabular):
     where: tuple[Decided, ...]
     curves: Curves | None
     standard_error: float
-    samples: int  # that were drawn; 0: none
+    samples: int  # number of sampled cases; 0: exact
 
     def __init__(self, **parts: Any) -> None:
-        """Take what was found."""
+        """Store the results."""
         for name in self.__slots__:
             put(self, name, parts[name])
         self.joint.flags.writeable = False
@@ -73,30 +73,30 @@ class DecisionRates(Frozen, Tabular):
 
     @property
     def correct(self) -> float:
-        """The probability that the true class is named."""
+        """The probability of a correct decision."""
         return float(np.trace(self.joint))
 
     @property
     def rejected(self) -> float:
-        """The probability that none is named."""
+        """The probability of a reject."""
         return float(self.joint[:, len(self.classes) :].sum())
 
     @property
     def error(self) -> float:
-        """The probability that a wrong class is named."""
+        """The probability of an error."""
         k = len(self.classes)
         return float(self.joint[:, :k][~np.eye(k, dtype=bool)].sum())
 
     @property
     def exact(self) -> bool:
-        """Whether nothing was drawn."""
+        """Whether no sampling was involved."""
         return self.samples == 0
 
     def rate(self, named: Any, true: Any) -> float:
-        """P(named | true class): of detections, of false alarms, of what is missed.
+        """P(named | true class): a detection, false alarm or miss rate.
 
         Args:
-            named: the class that is named; None: none.
+            named: the class that is named; None: rejected.
             true: the true class.
 
         Raises:
@@ -143,12 +143,12 @@ class DecisionRates(Frozen, Tabular):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Return a picture: densities with what is named and the errors, of one number; else P(named | true).
+        """Return a plot: densities with decisions and errors, or P(named | true).
 
         Args:
-            ax: axes to draw on; a new figure if left out.
-            figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            ax: axes to draw on; by default a new figure.
+            figsize: width and height of a new figure in inches; by default as large as the content needs.
+            title: the title; by default what is shown.
 
         Raises:
             InvalidArgument: `ax=` is no Axes.

@@ -1,4 +1,4 @@
-"""ROC curves: of scores beside true classes, of densities that are known, one or several in one picture."""
+"""ROC curves, from scores with true classes or from known densities, one or several in one plot."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from .pieces import density_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_PLACES = 2001  # of a curve of densities
+_PLACES = 2001  # points of a curve from densities
 
 
 class ROC(Frozen, Tabular):
-    """The rates of false alarms and of detections at each threshold; made by `roc`.
+    """The false and true positive rates at each threshold; made by `roc`.
 
     `.false_positive`, `.true_positive` and `.thresholds` are arrays, from the highest threshold, infinity,
-    on; a case is positive where its score is at least the threshold. `.auc` is the area below the curve: the
-    probability that a positive case scores higher than a negative one, ties counted half.
+    on; a case is positive if its score is at least the threshold. `.auc` is the area under the curve: the
+    probability that a positive case scores higher than a negative one, with ties counting half.
     """
 
     __slots__ = ("auc", "false_positive", "name", "thresholds", "true_positive")
@@ -49,14 +49,14 @@ class ROC(Frozen, Tabular):
         return ROC, (self.name, self.false_positive, self.true_positive, self.thresholds, self.auc)
 
     def __len__(self) -> int:
-        """How many points there are."""
+        """The number of points."""
         return len(self.thresholds)
 
     def at(self, threshold: float) -> tuple[float, float]:
-        """The rates of false alarms and of detections where scores of at least this are positive.
+        """The false and true positive rates at a threshold.
 
         Args:
-            threshold: of the score.
+            threshold: scores of at least this are positive.
 
         Raises:
             Nothing.
@@ -95,12 +95,12 @@ class ROC(Frozen, Tabular):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Return a picture of the curve; on axes that have one already, beside it.
+        """Return a plot of the curve; axes that have one already get another.
 
         Args:
-            ax: axes to draw on; a new figure if left out.
-            figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            ax: axes to draw on; by default a new figure.
+            figsize: width and height of a new figure in inches; by default as large as the content needs.
+            title: the title; by default what is shown.
 
         Raises:
             InvalidArgument: `ax=` is no Axes.
@@ -141,7 +141,7 @@ class ROCs(Frozen, Tabular, Mapping[str, ROC]):
         return iter(self._curves)
 
     def __len__(self) -> int:
-        """How many curves there are."""
+        """The number of curves."""
         return len(self._curves)
 
     def to_dict(self) -> dict[str, Any]:
@@ -166,12 +166,12 @@ class ROCs(Frozen, Tabular, Mapping[str, ROC]):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Return a picture of all curves.
+        """Return a plot of all curves.
 
         Args:
-            ax: axes to draw on; a new figure if left out.
-            figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            ax: axes to draw on; by default a new figure.
+            figsize: width and height of a new figure in inches; by default as large as the content needs.
+            title: the title; by default what is shown.
 
         Raises:
             InvalidArgument: `ax=` is no Axes.
@@ -190,12 +190,12 @@ def roc(y: Any, score: Any = None, *, positive: Any = None, sample_weight: Any =
     """The ROC curve of a score, of several, or of two densities.
 
     Args:
-        y: the true class of each row; or {class: density}, the densities of a number in two classes, pgm's or
-            frozen ones of scipy, of which the second is the positive one.
-        score: a number for each row, the larger the more probably positive; or {name: scores} of several
+        y: the true class of each row; or {class: density}, the densities of the score in two classes, pgm's or
+            frozen scipy distributions, of which the second is the positive one.
+        score: a score for each row, larger if positive is more probable; or {name: scores} of several
             classifiers.
-        positive: the positive class; the second in order if left out.
-        sample_weight: how much each row counts; 1 if left out.
+        positive: the positive class; by default the second in order.
+        sample_weight: the weight of each row; by default 1.
 
     Raises:
         InvalidArgument: not two classes; as many scores as rows; a weight without effect.
@@ -275,7 +275,7 @@ def _of_densities(densities: Mapping[Any, Any], positive: Any) -> ROC:
 
 
 def _area(quiet: Any, alarm: Any, x: np.ndarray) -> float:
-    """P(a number of one density is above that of the other): the integral of F_quiet dF_alarm."""
+    """P(a draw from one density exceeds one from the other): the integral of F_quiet dF_alarm."""
     from scipy.integrate import fixed_quad
 
     def below(t: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What a rule of decision does where the classes are known: its errors, and those of the best one."""
+"""Error rates of decision rules for known class distributions, and of the Bayes rule."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from pgm.variables import Variable
 from .pieces import Piece, between, density_of, joint_at, reach
 from .rates import Curves, Decided, DecisionRates
 
-_PLACES = 4001  # between which boundaries are looked for
+_PLACES = 4001  # points of the grid on which boundaries are bracketed
 _HALVINGS = 80
-_PIECES = 10_000  # combinations of states beside a number
+_PIECES = 10_000  # combinations of states, with a continuous observation
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Classes, what is seen of each case, and what decisions cost."""
+    """The classes, the observations, and the costs of decisions."""
 
     target: Variable
-    names: tuple[str, ...]  # of what is seen: the states, then the number
+    names: tuple[str, ...]  # of the observations: discrete ones, then the continuous one
     pieces: list[Piece]
     cost: np.ndarray  # a row for each true class, a column for each action
     actions: tuple[Any, ...]
 
     def code(self, named: Any) -> int:
-        """The number of an action."""
+        """The index of an action."""
         if named is None and None not in self.target.states:
             if self.actions[-1] is not None:
                 raise InvalidArgument("The rule names none at times: say what that costs, reject=.")
@@ -59,31 +59,31 @@ def decision_rates(
     samples: int | None = None,
     seed: int | np.random.Generator | None = None,
 ) -> DecisionRates:
-    """How often a rule decides what, where the distribution of classes and what is seen of them is known.
+    """Return the error rates of a decision rule, given the joint distribution of classes and observations.
 
-    The rule is any partition of what can be seen; left out, it is Bayes' rule, which names the class of the
-    smallest expected loss, the most probable one without `loss`. Of states the sums are exact; of one number
-    beside them integrals are differences of distribution functions, exact up to rounding too. Boundaries are
-    looked for between 4,001 places and found to rounding; a region that is narrower than the distance of two
-    places is overlooked. Of several numbers cases are drawn (`samples=`), and a standard error is said.
+    The rule is any partition of the observation space; by default it is the Bayes rule, which minimises the
+    expected loss, or without `loss` picks the most probable class. Sums over states are exact; integrals over
+    one continuous variable are differences of distribution functions, exact up to rounding. Boundaries are
+    bracketed on a grid of 4,001 points and found to rounding error; a region narrower than the grid spacing
+    is missed. For several continuous variables cases are sampled (`samples=`), with a standard error.
 
     Args:
-        model: a Bayesian network; or {class: density}, whose densities of one number are pgm's or frozen ones
+        model: a Bayesian network; or {class: density}, with univariate densities from pgm or frozen ones
             of scipy.
         target: the class, in a network.
-        observes: what the rule sees in a network: variables with states and numbers. None: the prior alone.
-        prior: P(class) beside densities: by class or in their order.
-        rule: what is decided. Classes and cuts for one number, as ["N", 1.5, "A"]; one class, always; a dict
-            from states to classes; a function of what is seen, in the order of `observes`; or a classifier
-            with `predict`, of rows with these columns in this order.
-        loss: what it costs to name a class: an array (true, named) or a dict {(true, named): loss}.
-        reject: what it costs to name none, None, if that is a choice.
-        samples: how many cases are drawn where several numbers are seen.
-        seed: of what is drawn.
+        observes: the variables of the network that the rule observes. None: the prior alone.
+        prior: P(class), to go with densities: by class or in their order.
+        rule: the decisions. Classes and thresholds, as ["N", 1.5, "A"]; one class, always; a dict
+            from states to classes; a function of observations in the order of `observes`; or a classifier
+            with `predict`, for rows with these columns in this order.
+        loss: the cost of each decision: an array (true, named) or a dict {(true, named): loss}.
+        reject: the cost of rejecting (None), if that is an option.
+        samples: the number of sampled cases, for several continuous observations.
+        seed: seed of the random draws.
 
     Raises:
         UnknownVariable, UnknownState: there is no such variable or class.
-        InvalidArgument: a rule that is none; several numbers without `samples=`.
+        InvalidArgument: an invalid rule; several continuous observations without `samples=`.
         IncompleteModel: a network with a table missing.
         TooLarge: too many combinations of states.
 
@@ -157,7 +157,7 @@ def _costs(target: Variable, loss: Any, reject: float | None) -> tuple[np.ndarra
 def _of_network(
     net: BayesianNetwork, target: Variable, states: list[Variable], numbers: list[Variable]
 ) -> list[Piece]:
-    """What may be seen, and how probable it is with each class."""
+    """The possible observations, with their probability under each class."""
     joint = net.query([target.name, *(v.name for v in states)]).values.reshape(target.card, -1)
     every = product(*(v.states for v in states))
     if not numbers:
@@ -181,12 +181,12 @@ def _of_network(
 
 
 def _reordered(rule: Any, asked: Sequence[str], names: Sequence[str]) -> Callable[..., Any]:
-    """The rule as a function of states first and the number last."""
+    """The rule as a function of the states first and the continuous value last."""
     place = [list(names).index(name) for name in asked]
     return lambda *values: rule(*(values[i] for i in place))
 
 
-# --- exactly ---
+# --- exact ---
 
 
 def _exact(problem: Problem, rule: Any) -> DecisionRates:
@@ -259,7 +259,7 @@ def _by_loss(piece: Piece, cost: np.ndarray) -> Callable[[np.ndarray], np.ndarra
 
 
 def _of_number(problem: Problem, rule: Any, piece: Piece) -> Any:
-    """The rule as a function of places of the number; a list of edges and codes as it is."""
+    """The rule as a function of continuous values; a list of edges and codes stays as it is."""
     if isinstance(rule, list | tuple):
         return _cuts(problem, list(rule))
     if isinstance(rule, Mapping):
@@ -314,7 +314,7 @@ def _curves(problem: Problem) -> Curves | None:
     return Curves(problem.names[-1], x, joint_at(problem.pieces[0], x))
 
 
-# --- by cases that are drawn ---
+# --- by sampling ---
 
 
 def _drawn(
@@ -327,7 +327,7 @@ def _drawn(
     samples: int,
     seed: Any,
 ) -> DecisionRates:
-    """Rates of cases that are drawn; of each case P(class | seen) counts, not the class drawn with it."""
+    """Rates over sampled cases; each counts with P(class | observed), not with its sampled class."""
     problem = Problem(target, tuple(seen), [], cost, actions)
     cases = net.sample(samples, seed=generator(seed))
     frame = {name: cases[name] for name in seen}

@@ -1,4 +1,4 @@
-"""Rows in which one or two columns vary and the others stay as they are: what a classifier's picture asks."""
+"""Rows in which one or two columns vary and the others are fixed, for plots of classifiers."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from pgm.frames.matrices import Features
 from pgm.variables import is_missing
 
 _MARGIN = 0.08  # of the range of a column, on each side
-_STATES = 30  # of a column that a picture has room for
-_COPIES = 6  # of the rows that classifiers make
+_STATES = 30  # of a column that fit in a plot
+_COPIES = 6  # of the rows that are passed to classifiers
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A column that varies: its name and the values asked about."""
+    """A column that varies: its name and its grid values."""
 
     name: str
-    values: np.ndarray  # numbers side by side, or all states
-    low: float  # where the axis begins and ends; states stand at 0, 1, ...
+    values: np.ndarray  # ascending values, or all states
+    low: float  # the range of the axis; states are at 0, 1, ...
     high: float
     continuous: bool
 
     def places(self, column: np.ndarray) -> np.ndarray:
-        """Where the values of a column stand on the axis; NaN where there is none."""
+        """The positions of a column's values on the axis; NaN if there is none."""
         if self.continuous:
             return np.asarray(column, dtype=np.float64)
         place = {value: float(i) for i, value in enumerate(self.values.tolist())}
@@ -48,7 +48,7 @@ class VariedRows:
     """
 
     def __init__(self, given: Features, columns: Any, held: Mapping[str, Any], cells: int) -> None:
-        """Choose the columns, and what the others are: the median, or what is most frequent."""
+        """Choose the columns, and fix the others: at the median, or the most frequent state."""
         if not given.names:
             raise InvalidFrame("The rows have no columns.")
         self._named = given.named
@@ -117,7 +117,7 @@ class VariedRows:
         return self._columns[name]
 
     def rows(self, *varied: np.ndarray) -> Any:
-        """Rows in which the drawn columns have these values: a frame or an array, as the data were."""
+        """Rows in which the drawn columns have these values: a frame or an array, like the data."""
         n = len(varied[0])
         mine = dict(zip((axis.name for axis in self.axes), varied, strict=True))
         if not self._named:
@@ -160,7 +160,7 @@ def _is_number(column: np.ndarray) -> bool:
 
 
 def _typical(name: str, column: np.ndarray) -> Any:
-    """The median of numbers, a number that is there; the most frequent of states."""
+    """The (lower) median of values, or the most frequent state."""
     if _is_number(column):
         there = np.sort(column[~np.isnan(column.astype(np.float64))])
         if there.size:

@@ -27,12 +27,12 @@ class DrawnDensity(RowsDensity):
 
         Args:
             windows: around how many rows, of one column, windows are drawn: as many as are to be seen.
-            ax: axes to draw on; a new figure if left out.
-            figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            ax: axes to draw on; by default a new figure.
+            figsize: width and height of a new figure in inches; by default as large as the content needs.
+            title: the title; by default what is shown.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: it is not fitted.
             InvalidArgument: there are more than two columns.
         """
         from pgm import plot

@@ -50,7 +50,7 @@ class HistogramDensity(DrawnDensity):
         origin: Any = None,
         polygon: bool = False,
     ) -> None:
-        """Take the options; `fit` checks them."""
+        """Store the options; `fit` checks them."""
         self.bins, self.width, self.origin, self.polygon = bins, width, origin, polygon
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
@@ -58,12 +58,12 @@ class HistogramDensity(DrawnDensity):
 
         Args:
             X: rows: a data frame, or an array.
-            y: nothing; there so that pipelines can pass it.
-            sample_weight: how much each row counts; 1 if left out.
+            y: ignored; present for pipelines.
+            sample_weight: the weight of each row; by default 1.
 
         Raises:
             InvalidArgument: an option is out of range, or a polygon of several columns is wanted.
-            InvalidFrame: a value is missing or no number.
+            InvalidFrame: a value is missing or not a number.
             TooLarge: a polygon would have more than a million cells.
 
         >>> HistogramDensity(10).fit(np.zeros((3, 8)) + [[0.0], [0.5], [1.0]]).n_cells_
@@ -83,14 +83,14 @@ class HistogramDensity(DrawnDensity):
         return self._keep(about, n_filled_=len(cells.filled), **learned)
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Return the logarithm of the density at each row; minus infinity in empty cells.
+        """Return the log density at each row; minus infinity in empty cells.
 
         Args:
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> found = HistogramDensity(width=4.0, polygon=True).fit([[0.0], [1.0], [3.0], [6.0], [10.0]])
         >>> np.exp(found.score_samples([[3.0], [4.0], [8.0]])).round(10).tolist()
@@ -110,11 +110,11 @@ class HistogramDensity(DrawnDensity):
         """Return rows drawn from the density.
 
         Args:
-            n: how many.
-            seed: of the draws.
+            n: the number of rows.
+            seed: seed of the random draws.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: it is not fitted.
             InvalidArgument: `n` is out of range, or the density is a polygon.
 
         >>> HistogramDensity(4).fit([[0.0], [9.0]]).sample(3, seed=0).shape

@@ -38,7 +38,7 @@ class NeighbourDensity(DrawnDensity):
     rows_: np.ndarray
 
     def __init__(self, neighbours: int | str = "root", *, window: str | None = None) -> None:
-        """Take the options; `fit` checks them."""
+        """Store the options; `fit` checks them."""
         self.neighbours, self.window = neighbours, window
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -46,11 +46,11 @@ class NeighbourDensity(DrawnDensity):
 
         Args:
             X: rows: a data frame, or an array.
-            y: nothing; there so that pipelines can pass it.
+            y: ignored; present for pipelines.
 
         Raises:
             InvalidArgument: an option is out of range; fewer rows than neighbours.
-            InvalidFrame: a value is missing or no number.
+            InvalidFrame: a value is missing or not a number.
 
         >>> NeighbourDensity().fit(np.arange(16.0).reshape(-1, 1)).neighbours_
         4
@@ -77,9 +77,9 @@ class NeighbourDensity(DrawnDensity):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
-            OutOfTime: the time limit is over.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
+            OutOfTime: the time limit is reached.
 
         >>> NeighbourDensity(1).fit([[0.0], [1.0]]).score_samples([[0.0]]).tolist()  # at a row
         [inf]

@@ -61,7 +61,7 @@ class ParzenDensity(DrawnDensity):
         covariance: Any = None,
         grid: int | None = None,
     ) -> None:
-        """Take the options; `fit` checks them."""
+        """Store the options; `fit` checks them."""
         self.width, self.window, self.scale = width, window, scale
         self.covariance, self.grid = covariance, grid
 
@@ -70,13 +70,13 @@ class ParzenDensity(DrawnDensity):
 
         Args:
             X: rows: a data frame, or an array.
-            y: nothing; there so that pipelines can pass it.
-            sample_weight: how much each row counts; 1 if left out.
+            y: ignored; present for pipelines.
+            sample_weight: the weight of each row; by default 1.
 
         Raises:
             InvalidArgument: an option is out of range; rows do not vary, so that a rule has no width.
-            InvalidFrame: a value is missing or no number.
-            OutOfTime: the time limit is over before a width is found.
+            InvalidFrame: a value is missing or not a number.
+            OutOfTime: the time limit is reached before a width is found.
             TooLarge: the grid would have more points than memory allows.
 
         >>> ParzenDensity("root").fit([[0.0], [1.0], [3.0], [6.0]]).width_
@@ -124,15 +124,15 @@ class ParzenDensity(DrawnDensity):
         return self._keep(about, **learned)
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Return the logarithm of the density at each row; minus infinity where no window reaches.
+        """Return the log density at each row; minus infinity where no window reaches.
 
         Args:
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
-            OutOfTime: the time limit is over.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
+            OutOfTime: the time limit is reached.
 
         >>> found = ParzenDensity(1.0, window="cube").fit([[0.0], [0.3], [0.8], [2.0]])
         >>> np.exp(found.score_samples([[0.0], [0.5]])).round(6).tolist()
@@ -152,11 +152,11 @@ class ParzenDensity(DrawnDensity):
         """Return rows drawn from the density.
 
         Args:
-            n: how many.
-            seed: of the draws.
+            n: the number of rows.
+            seed: seed of the random draws.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: it is not fitted.
             InvalidArgument: `n` is out of range.
 
         >>> ParzenDensity(1.0).fit([[0.0], [9.0]]).sample(3, seed=0).shape

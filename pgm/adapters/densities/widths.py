@@ -77,7 +77,7 @@ def validated_width(rows: np.ndarray, weights: np.ndarray, window: str) -> float
 
 
 def left_out(rows: np.ndarray, weights: np.ndarray, width: float, window: str) -> float:
-    """The log likelihood of rows, each by all others."""
+    """The log-likelihood of rows, each by all others."""
     dim, total = rows.shape[1], 0.0
     others = weights.sum() - weights
     places = np.arange(len(rows))

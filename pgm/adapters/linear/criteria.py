@@ -28,7 +28,7 @@ class Criteria(Tabular):
     """What weights are worth by each criterion; see `criteria`. `gradients` has those that have one."""
 
     def __init__(self, values: dict[str, float], gradients: dict[str, np.ndarray]) -> None:
-        """Take what was found."""
+        """Store the results."""
         self.misclassified = int(values["misclassified"])
         self.perceptron = values["perceptron"]
         self.squared = values["squared"]
@@ -53,13 +53,13 @@ def normalised(X: Any, y: Any, *, positive: Any = None) -> np.ndarray:
     Weights a separate the classes where a y > 0 for all of them.
 
     Args:
-        X: rows of numbers: a data frame, or an array.
+        X: numeric rows: a data frame, or an array.
         y: the class of each row, of two.
-        positive: the class that is not negated; the second in order if left out.
+        positive: the class that is not negated; by default the second in order.
 
     Raises:
         InvalidArgument: there are not two classes, or not one for each row; `positive` is none of them.
-        InvalidFrame: a value is missing or no number.
+        InvalidFrame: a value is missing or not a number.
 
     >>> normalised([[2.0], [-1.0]], ["yes", "no"]).tolist()
     [[1.0, 2.0], [-1.0, 1.0]]
@@ -82,14 +82,14 @@ def criteria(weights: Any, X: Any, y: Any, *, margin: float = 0.0, positive: Any
 
     Args:
         weights: one for each column, the intercept first.
-        X: rows of numbers: a data frame, or an array.
+        X: numeric rows: a data frame, or an array.
         y: the class of each row, of two.
         margin: of the criteria that have one.
-        positive: the class on the positive side; the second in order if left out.
+        positive: the class on the positive side; by default the second in order.
 
     Raises:
         InvalidArgument: there are not two classes, or not as many weights as columns and an intercept.
-        InvalidFrame: a value is missing or no number.
+        InvalidFrame: a value is missing or not a number.
 
     >>> found = criteria([1.0, 0.0], [[2.0], [-1.0]], ["yes", "no"])
     >>> found.misclassified, found.perceptron

@@ -28,7 +28,7 @@ class Descent(Tabular):
     """Where a descent went; see `descend`: `weights` at the end, `trace`, `n_iter`, `converged`."""
 
     def __init__(self, weights: np.ndarray, trace: WeightTrace, n_iter: int, converged: bool) -> None:
-        """Take what was found."""
+        """Store the results."""
         self.weights, self.trace, self.n_iter, self.converged = weights, trace, n_iter, converged
 
     def to_dict(self) -> dict[str, Any]:
@@ -51,9 +51,9 @@ class Descent(Tabular):
 
         Args:
             columns: the names of those to draw; those that move most if left out.
-            ax: axes to draw on; a new figure if left out.
-            figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            ax: axes to draw on; by default a new figure.
+            figsize: width and height of a new figure in inches; by default as large as the content needs.
+            title: the title; by default what is shown.
 
         Raises:
             InvalidArgument: there is no such column.
@@ -75,7 +75,7 @@ def rates(schedule: str, n: int, *, first: float = 1.0) -> np.ndarray:
 
     Args:
         schedule: how rates fall.
-        n: how many.
+        n: the number of rows.
         first: the first of them.
 
     Raises:
@@ -118,7 +118,7 @@ def descend(
     Raises:
         InvalidArgument: an option is out of range; a Hessian is missing, singular, or has no positive
             curvature along the gradient; steps grow beyond all bounds.
-        OutOfTime: the time limit is over.
+        OutOfTime: the time limit is reached.
 
     >>> found = descend(lambda a: 2.0 * (a - 3.0), [0.0], rate=0.25)
     >>> found.weights.round(6).tolist(), found.converged

@@ -119,7 +119,7 @@ class Hyperplane(Tabular):
             X: rows of numbers: a data frame that has the columns, or an array.
 
         Raises:
-            InvalidFrame: a value is missing or no number; other columns.
+            InvalidFrame: a value is missing or not a number; other columns.
 
         >>> Hyperplane([1.0, -1.0]).value([[3.0, 1.0]]).tolist()
         [2.0]
@@ -133,7 +133,7 @@ class Hyperplane(Tabular):
             X: rows, as for `value`.
 
         Raises:
-            InvalidFrame: a value is missing or no number; other columns.
+            InvalidFrame: a value is missing or not a number; other columns.
 
         >>> Hyperplane([1.0, -1.0]).side([[3.0, 1.0], [1.0, 3.0], [2.0, 2.0]]).tolist()
         [1, -1, 0]
@@ -149,7 +149,7 @@ class Hyperplane(Tabular):
 
         Raises:
             InvalidArgument: w is zero.
-            InvalidFrame: a value is missing or no number; other columns.
+            InvalidFrame: a value is missing or not a number; other columns.
 
         >>> Hyperplane([3.0, 4.0], -5.0).distance([[3.0, 4.0]]).tolist()
         [4.0]
@@ -165,7 +165,7 @@ class Hyperplane(Tabular):
 
         Raises:
             InvalidArgument: w is zero.
-            InvalidFrame: a value is missing or no number; other columns.
+            InvalidFrame: a value is missing or not a number; other columns.
 
         >>> Hyperplane([1.0, 0.0], -2.0).projection([[5.0, 7.0]]).tolist()
         [[2.0, 7.0]]
@@ -186,13 +186,13 @@ class Hyperplane(Tabular):
 
         Args:
             X: points, as for `value`; the origin alone if left out.
-            ax: axes to draw on; a new figure if left out.
-            figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            ax: axes to draw on; by default a new figure.
+            figsize: width and height of a new figure in inches; by default as large as the content needs.
+            title: the title; by default what is shown.
 
         Raises:
             InvalidArgument: there are not two columns, or w is zero.
-            InvalidFrame: a value is missing or no number; other columns.
+            InvalidFrame: a value is missing or not a number; other columns.
         """
         from pgm import plot
 

@@ -70,15 +70,15 @@ class LeastSquares(LinearClassifier):
         """Learn from rows; returns the estimator itself.
 
         Args:
-            X: rows of numbers: a data frame, or an array.
+            X: numeric rows: a data frame, or an array.
             y: the class of each row.
-            sample_weight: how much each row counts; 1 if left out. Not for "sequential".
+            sample_weight: the weight of each row; by default 1. Not for "sequential".
 
         Raises:
             InvalidArgument: an option is out of range; there is one class only, or not one for each row; or
                 the weights grow beyond all bounds.
-            InvalidFrame: a value is missing or no number.
-            OutOfTime: the time limit is over.
+            InvalidFrame: a value is missing or not a number.
+            OutOfTime: the time limit is reached.
 
         >>> found = LeastSquares().fit([[0.0], [2.0]], ["no", "yes"], sample_weight=[1.0, 2.0])
         >>> found.predict([[0.5]]).tolist()

@@ -59,8 +59,8 @@ class ByScores(RowsClassifier):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> import pgm
         >>> rows = [[0.0], [4.0]]
@@ -77,8 +77,8 @@ class ByScores(RowsClassifier):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> import pgm
         >>> rows = [[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]]
@@ -115,14 +115,14 @@ class LinearClassifier(ByScores):
         """Learn from rows; returns the estimator itself.
 
         Args:
-            X: rows of numbers: a data frame, or an array.
+            X: numeric rows: a data frame, or an array.
             y: the class of each row.
 
         Raises:
             InvalidArgument: an option is out of range; there is one class only, or not one for each row; or
                 the weights grow beyond all bounds.
-            InvalidFrame: a value is missing or no number.
-            OutOfTime: the time limit is over.
+            InvalidFrame: a value is missing or not a number.
+            OutOfTime: the time limit is reached.
 
         >>> import pgm
         >>> pgm.adapters.LeastSquares().fit([[0.0], [2.0]], ["no", "yes"]).predict([[1.5]]).tolist()
@@ -180,8 +180,8 @@ class LinearClassifier(ByScores):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> import pgm
         >>> found = pgm.adapters.LeastSquares().fit([[0.0], [2.0]], ["no", "yes"])
@@ -215,12 +215,12 @@ class LinearClassifier(ByScores):
 
         Args:
             columns: the names of those to draw; "1" is the intercept; those that count most if left out.
-            ax: axes to draw on; a new figure if left out.
-            figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            ax: axes to draw on; by default a new figure.
+            figsize: width and height of a new figure in inches; by default as large as the content needs.
+            title: the title; by default what is shown.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: it is not fitted.
             InvalidArgument: there is no such column.
         """
         from pgm import plot

@@ -45,13 +45,13 @@ class RejectingClassifier(ByScores):
         """Fit a clone of the estimator for each discriminant; returns the estimator itself.
 
         Args:
-            X: rows of numbers: a data frame, or an array.
+            X: numeric rows: a data frame, or an array.
             y: the class of each row.
 
         Raises:
             InvalidArgument: an option is out of range; there is one class only; the estimator has no scores.
-            InvalidFrame: a value is missing or no number.
-            OutOfTime: the time limit is over.
+            InvalidFrame: a value is missing or not a number.
+            OutOfTime: the time limit is reached.
 
         >>> found = RejectingClassifier(against="pairs").fit([[0.0], [1.0], [2.0]], ["a", "b", "c"])
         >>> sorted(found.estimators_)
@@ -93,9 +93,9 @@ class RejectingClassifier(ByScores):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: it is not fitted.
             InvalidArgument: the estimator has neither `decision_function` nor `predict_proba`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> found = RejectingClassifier().fit([[0.0], [2.0]], ["no", "yes"])
         >>> found.decision_function([[1.5]]).round(4).tolist()
@@ -113,9 +113,9 @@ class RejectingClassifier(ByScores):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: it is not fitted.
             InvalidArgument: the estimator has neither `decision_function` nor `predict_proba`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> found = RejectingClassifier(against="pairs", reject="?").fit([[0.0], [1.0], [2.0]], [0, 1, 2])
         >>> found.predict([[0.0], [2.0]]).tolist()

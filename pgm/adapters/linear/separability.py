@@ -122,9 +122,9 @@ class SolutionRegion(Tabular):
         """Draw the region of two weights, with the boundary of each row's half space; returns the Axes.
 
         Args:
-            ax: axes to draw on; a new figure if left out.
-            figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            ax: axes to draw on; by default a new figure.
+            figsize: width and height of a new figure in inches; by default as large as the content needs.
+            title: the title; by default what is shown.
 
         Raises:
             InvalidArgument: there are more than two weights.
@@ -169,7 +169,7 @@ class Separability(Tabular):
     """
 
     def __init__(self, regions: dict[Any, SolutionRegion]) -> None:
-        """Take what was found."""
+        """Store the results."""
         self.regions = regions
 
     @property
@@ -217,15 +217,15 @@ def separability(X: Any, y: Any, *, margin: float = 1.0, pairs: bool = False) ->
     have in common.
 
     Args:
-        X: rows of numbers: a data frame, or an array.
+        X: numeric rows: a data frame, or an array.
         y: the class of each row.
         margin: of the regions; whether they are empty does not depend on it.
         pairs: whether each pair of classes is to be separated, not each class from all others.
 
     Raises:
         InvalidArgument: there is one class only, or not one for each row; a margin that is not above 0.
-        InvalidFrame: a value is missing or no number.
-        OutOfTime: the time limit is over.
+        InvalidFrame: a value is missing or not a number.
+        OutOfTime: the time limit is reached.
 
     >>> separability([[0.0], [1.0], [2.0], [3.0]], ["a", "b", "b", "c"]).to_dict()["regions"]
     {'a': True, 'b': False, 'c': True}

@@ -70,13 +70,13 @@ class VotedPerceptron(ByScores):
         """Learn from rows; returns the estimator itself.
 
         Args:
-            X: rows of numbers: a data frame, or an array.
+            X: numeric rows: a data frame, or an array.
             y: the class of each row.
 
         Raises:
             InvalidArgument: an option is out of range; there is one class only, or not one for each row.
-            InvalidFrame: a value is missing or no number.
-            OutOfTime: the time limit is over.
+            InvalidFrame: a value is missing or not a number.
+            OutOfTime: the time limit is reached.
 
         >>> VotedPerceptron().fit([[0.0], [1.0], [3.0]], ["no", "no", "yes"]).predict([[3.5]]).tolist()
         ['yes']
@@ -112,8 +112,8 @@ class VotedPerceptron(ByScores):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> found = VotedPerceptron().fit([[0.0], [1.0], [3.0]], ["no", "no", "yes"])
         >>> found.decision_function([[-1.0], [9.0]]).round(1).tolist()

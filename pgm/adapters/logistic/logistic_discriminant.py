@@ -86,7 +86,7 @@ class LogisticDiscriminant(RowsClassifier):
         bound: float = 20.0,
         seed: int | np.random.Generator | None = None,
     ) -> None:
-        """Take the options; `fit` checks them."""
+        """Store the options; `fit` checks them."""
         self.loss, self.quadratic, self.rank, self.optimizer = loss, quadratic, rank, optimizer
         self.rate, self.max_iter, self.tol, self.patience = rate, max_iter, tol, patience
         self.validation, self.init, self.bound, self.seed = validation, init, bound, seed
@@ -99,13 +99,13 @@ class LogisticDiscriminant(RowsClassifier):
         Args:
             X: rows: a data frame, or an array.
             y: the class of each row.
-            sample_weight: how much each row counts; 1 if left out.
+            sample_weight: the weight of each row; by default 1.
 
         Raises:
             InvalidArgument: an option is out of range or without effect; a rate at which weights explode.
-            InvalidFrame: a value is missing or no number.
+            InvalidFrame: a value is missing or not a number.
             TooLarge: more products of columns than the memory has room for.
-            OutOfTime: the time limit is over.
+            OutOfTime: the time limit is reached.
 
         >>> told = LogisticDiscriminant().fit([[1.0], [2.0], [3.0], [4.0]], ["a", "b", "a", "b"])
         >>> told.predict([[1.5], [3.5]]).tolist()
@@ -246,8 +246,8 @@ class LogisticDiscriminant(RowsClassifier):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> told = LogisticDiscriminant(optimizer="gradient", rate=0.1, max_iter=1, tol=None)
         >>> told = told.fit([[1.0], [2.0]], [0, 1])
@@ -264,8 +264,8 @@ class LogisticDiscriminant(RowsClassifier):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> told = LogisticDiscriminant(loss="squares", optimizer="gradient", rate=0.1, max_iter=1, tol=None)
         >>> told.fit([[0.0], [1.0], [2.0]], ["a", "b", "c"]).outputs([[1.0]]).round(6).tolist()
@@ -285,8 +285,8 @@ class LogisticDiscriminant(RowsClassifier):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> told = LogisticDiscriminant(optimizer="gradient", rate=0.1, max_iter=1, tol=None)
         >>> told = told.fit([[1.0], [2.0]], [0, 1])
@@ -305,8 +305,8 @@ class LogisticDiscriminant(RowsClassifier):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> told = LogisticDiscriminant().fit([[-1.0], [1.0]], [7, 9])
         >>> told.predict([[-3.0], [0.2]]).tolist()
@@ -326,19 +326,19 @@ class LogisticDiscriminant(RowsClassifier):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Return a picture of the regions of the classes in one column or two; see `pgm.evaluation.regions`.
+        """Return a plot of the regions of the classes in one column or two; see `pgm.evaluation.regions`.
 
         Args:
             X: rows, which say how far the picture reaches.
             y: their classes; given, the rows are drawn.
-            columns: one or two columns; the first two if left out.
+            columns: one or two columns; by default the first two.
             reject: what it costs to name no class.
-            ax: axes to draw on; a new figure if left out.
-            figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            ax: axes to draw on; by default a new figure.
+            figsize: width and height of a new figure in inches; by default as large as the content needs.
+            title: the title; by default what is shown.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: it is not fitted.
             InvalidArgument: there is no such column.
         """
         from pgm import plot

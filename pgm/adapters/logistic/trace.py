@@ -101,12 +101,12 @@ class LogisticTrace(Tabular):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Return a picture of the error by step, and of the rows misclassified, dashed.
+        """Return a plot of the error by step, and of the rows misclassified, dashed.
 
         Args:
-            ax: axes to draw on; a new figure if left out.
-            figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            ax: axes to draw on; by default a new figure.
+            figsize: width and height of a new figure in inches; by default as large as the content needs.
+            title: the title; by default what is shown.
 
         Raises:
             InvalidArgument: `ax=` is no Axes.

@@ -41,19 +41,19 @@ class AdaptiveNeighbours(RowsClassifier):
     def __init__(
         self, k: int = 5, *, neighbourhood: int = 50, spread: float = 1.0, ridge: float = 0.01
     ) -> None:
-        """Take the options; `fit` checks them."""
+        """Store the options; `fit` checks them."""
         self.k, self.neighbourhood, self.spread, self.ridge = k, neighbourhood, spread, ridge
 
     def fit(self, X: Any, y: Any) -> Self:
         """Remember rows and their classes; returns the classifier itself.
 
         Args:
-            X: rows of numbers: a data frame, or an array.
+            X: numeric rows: a data frame, or an array.
             y: the class of each row.
 
         Raises:
             InvalidArgument: an option is out of range; one class only; fewer rows than neighbours.
-            InvalidFrame: a value is missing or no number.
+            InvalidFrame: a value is missing or not a number.
 
         >>> AdaptiveNeighbours(1).fit([[0.0], [9.0]], ["a", "b"]).predict([[4.0]]).tolist()
         ['a']
@@ -75,8 +75,8 @@ class AdaptiveNeighbours(RowsClassifier):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> AdaptiveNeighbours(1).fit([[0.0], [9.0]], ["a", "b"]).metric_at([[4.0]]).shape
         (1, 1, 1)
@@ -93,9 +93,9 @@ class AdaptiveNeighbours(RowsClassifier):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
-            OutOfTime: the time limit is over.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
+            OutOfTime: the time limit is reached.
 
         >>> AdaptiveNeighbours(1).fit([[0.0], [9.0]], ["a", "b"]).predict_proba([[4.0]]).tolist()
         [[1.0, 0.0]]

@@ -29,7 +29,7 @@ class SimilarCases(Tabular):
     """
 
     def __init__(self, **facts: Any) -> None:
-        """Take what was found."""
+        """Store the results."""
         self.rows: list[int] = facts["rows"]  # which of the cases, from 0
         self.distances: list[float] = facts["distances"]
         self.shares: list[float] = facts["shares"]  # of the vote
@@ -67,9 +67,9 @@ class SimilarCases(Tabular):
         """Draw how far the cases are, and what they were; returns the Axes.
 
         Args:
-            ax: axes to draw on; a new figure if left out.
-            figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            ax: axes to draw on; by default a new figure.
+            figsize: width and height of a new figure in inches; by default as large as the content needs.
+            title: the title; by default what is shown.
         """
         from pgm import plot
 

@@ -59,7 +59,7 @@ class NearestNeighbours(RowsClassifier):
         limit: float | None = None,
         halved: int = 2,
     ) -> None:
-        """Take the options; `fit` checks them."""
+        """Store the options; `fit` checks them."""
         self.k, self.weights, self.search = k, weights, search
         self.first, self.limit, self.halved = first, limit, halved
 
@@ -67,12 +67,12 @@ class NearestNeighbours(RowsClassifier):
         """Remember rows and their classes; returns the classifier itself.
 
         Args:
-            X: rows of numbers: a data frame, or an array.
+            X: numeric rows: a data frame, or an array.
             y: the class of each row.
 
         Raises:
             InvalidArgument: an option is out of range; one class only; fewer rows than neighbours.
-            InvalidFrame: a value is missing or no number.
+            InvalidFrame: a value is missing or not a number.
 
         >>> NearestNeighbours(1).fit([[0.0], [9.0]], ["a", "b"]).predict([[4.0]]).tolist()
         ['a']
@@ -111,8 +111,8 @@ class NearestNeighbours(RowsClassifier):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> told = NearestNeighbours(1).fit([[0.0], [9.0]], ["a", "b"])
         >>> [found.tolist() for found in told.kneighbors([[4.0]])]
@@ -128,8 +128,8 @@ class NearestNeighbours(RowsClassifier):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
             ImpossibleEvidence: a row has no neighbour within `limit`.
 
         >>> told = NearestNeighbours(1).fit([[0.0], [9.0]], ["a", "b"])
@@ -156,9 +156,9 @@ class NearestNeighbours(RowsClassifier):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: it is not fitted.
             InvalidArgument: a row lies on k rows of `fit`: the ball has no volume.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> told = NearestNeighbours(3).fit([[0.0], [1.0], [2.0], [3.0], [5.0]], ["a", "a", "a", "b", "b"])
         >>> told.class_densities([[2.4]]).round(6).tolist()
@@ -186,9 +186,9 @@ class NearestNeighbours(RowsClassifier):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: it is not fitted.
             InvalidArgument: search="tree", which does not count.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> rows = [[0.0, 0.0], [0.0, 1.0], [9.0, 0.0], [9.0, 1.0]]
         >>> NearestNeighbours(1, search="partial").fit(rows, [0, 0, 1, 1]).looked_at([[0.0, 0.0]])

@@ -48,21 +48,21 @@ class EditedNeighbours(RowsClassifier):
     _count: int
 
     def __init__(self, method: Any = "condensing", *, k: int = 1) -> None:
-        """Take the options; `fit` checks them."""
+        """Store the options; `fit` checks them."""
         self.method, self.k = method, k
 
     def fit(self, X: Any, y: Any) -> Self:
         """Choose rows and remember them; returns the classifier itself.
 
         Args:
-            X: rows of numbers: a data frame, or an array.
+            X: numeric rows: a data frame, or an array.
             y: the class of each row.
 
         Raises:
             InvalidArgument: an option is out of range; one class only; no row is left.
-            InvalidFrame: a value is missing or no number.
+            InvalidFrame: a value is missing or not a number.
             TooLarge: Voronoi editing would take more linear programs than are allowed.
-            OutOfTime: the time limit is over.
+            OutOfTime: the time limit is reached.
 
         >>> EditedNeighbours("grab-bag").fit([[0.0], [1.0], [9.0]], [0, 0, 1]).indices_.tolist()
         [0, 2]
@@ -107,8 +107,8 @@ class EditedNeighbours(RowsClassifier):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> told = EditedNeighbours("grab-bag").fit([[0.0], [1.0], [9.0]], [0, 0, 1])
         >>> told.predict_proba([[4.0]]).tolist()
@@ -132,12 +132,12 @@ class EditedNeighbours(RowsClassifier):
         Args:
             X: the rows of `fit`, of two columns; left out: those kept alone.
             y: their classes.
-            ax: axes to draw on; a new figure if left out.
-            figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            ax: axes to draw on; by default a new figure.
+            figsize: width and height of a new figure in inches; by default as large as the content needs.
+            title: the title; by default what is shown.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: it is not fitted.
             InvalidArgument: there are not two columns, or not the rows of `fit`.
         """
         from pgm import plot
@@ -177,7 +177,7 @@ def augmented_error(X: Any, y: Any, kept: Any, *, penalty: float = 0.0, k: int =
     With `penalty=0` it is zero exactly if what is kept is a consistent subset.
 
     Args:
-        X: rows of numbers: a data frame, or an array.
+        X: numeric rows: a data frame, or an array.
         y: the class of each row.
         kept: the places of the rows that are kept; one that is stored twice stands there twice.
         penalty: that of each kept row.
@@ -185,7 +185,7 @@ def augmented_error(X: Any, y: Any, kept: Any, *, penalty: float = 0.0, k: int =
 
     Raises:
         InvalidArgument: what is kept are no places of rows, or none.
-        InvalidFrame: a value is missing or no number.
+        InvalidFrame: a value is missing or not a number.
 
     >>> rows = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]
     >>> round(augmented_error(rows, list("aaabbb"), [2, 3], penalty=0.1), 6)

@@ -65,7 +65,7 @@ class LargeMarginMetric(Rows):
         sparsity: float = 0.0,
         max_iter: int = 500,
     ) -> None:
-        """Take the options; `fit` checks them."""
+        """Store the options; `fit` checks them."""
         self.k, self.margin_weight, self.dim = k, margin_weight, dim
         self.form, self.sparsity, self.max_iter = form, sparsity, max_iter
 
@@ -79,13 +79,13 @@ class LargeMarginMetric(Rows):
         """Learn the metric; returns the estimator itself.
 
         Args:
-            X: rows of numbers: a data frame, or an array.
+            X: numeric rows: a data frame, or an array.
             y: the class of each row.
 
         Raises:
             InvalidArgument: an option is out of range; one class only; fewer rows than neighbours.
-            InvalidFrame: a value is missing or no number.
-            OutOfTime: the time limit is over.
+            InvalidFrame: a value is missing or not a number.
+            OutOfTime: the time limit is reached.
 
         >>> LargeMarginMetric(1).fit([[0.0], [1.0], [5.0]], ["a", "a", "b"]).metric_.shape
         (1, 1)
@@ -142,8 +142,8 @@ class LargeMarginMetric(Rows):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> LargeMarginMetric(1).fit([[0.0], [1.0], [5.0]], ["a", "a", "b"]).transform([[2.0]]).shape
         (1, 1)
@@ -154,7 +154,7 @@ class LargeMarginMetric(Rows):
         """Learn the metric, and return L x of each row.
 
         Args:
-            X: rows of numbers: a data frame, or an array.
+            X: numeric rows: a data frame, or an array.
             y: the class of each row.
 
         Raises:
@@ -284,12 +284,12 @@ class SimilarityMap(Rows):
         """Remember rows; returns the estimator itself.
 
         Args:
-            X: rows of numbers: a data frame, or an array.
-            y: nothing; there so that pipelines can pass it.
+            X: numeric rows: a data frame, or an array.
+            y: ignored; present for pipelines.
 
         Raises:
             InvalidArgument: there is no such similarity.
-            InvalidFrame: a value is missing or no number.
+            InvalidFrame: a value is missing or not a number.
 
         >>> SimilarityMap("linear").fit([[1.0], [2.0]]).rows_.tolist()
         [[1.0], [2.0]]
@@ -312,8 +312,8 @@ class SimilarityMap(Rows):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
             TooLarge: the table would not fit into the memory limit.
 
         >>> SimilarityMap(lambda a, b: abs(a - b).sum()).fit([[1.0], [4.0]]).transform([[2.0]]).tolist()
@@ -330,8 +330,8 @@ class SimilarityMap(Rows):
         """Remember rows, and return the similarity of each to each.
 
         Args:
-            X: rows of numbers: a data frame, or an array.
-            y: nothing; there so that pipelines can pass it.
+            X: numeric rows: a data frame, or an array.
+            y: ignored; present for pipelines.
 
         Raises:
             InvalidArgument, InvalidFrame, TooLarge: as for `fit` and `transform`.

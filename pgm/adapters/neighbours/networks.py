@@ -52,12 +52,12 @@ class ProbabilisticNeuralNetwork(RowsClassifier):
         """Make a unit of each row; returns the network itself.
 
         Args:
-            X: rows of numbers: a data frame, or an array.
+            X: numeric rows: a data frame, or an array.
             y: the class of each row.
 
         Raises:
             InvalidArgument: sigma is no number above zero; one class only.
-            InvalidFrame: a value is missing or no number.
+            InvalidFrame: a value is missing or not a number.
 
         >>> ProbabilisticNeuralNetwork().fit([[3, 4], [0, 2]], ["a", "b"]).weights_.tolist()
         [[0.6, 0.8], [0.0, 1.0]]
@@ -70,13 +70,13 @@ class ProbabilisticNeuralNetwork(RowsClassifier):
         """Add a unit for each of these rows; returns the network itself.
 
         Args:
-            X: rows of numbers: a data frame, or an array.
+            X: numeric rows: a data frame, or an array.
             y: the class of each row.
             classes: all classes that there may ever be; needed by the first call, unless `fit` came before.
 
         Raises:
             InvalidArgument: a class that is none of those known; sigma is no number above zero.
-            InvalidFrame: a value is missing or no number.
+            InvalidFrame: a value is missing or not a number.
 
         >>> told = ProbabilisticNeuralNetwork().partial_fit([[3, 4]], ["a"], classes=["a", "b"])
         >>> told.partial_fit([[0, 2]], ["b"]).weights_.shape
@@ -121,8 +121,8 @@ class ProbabilisticNeuralNetwork(RowsClassifier):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> told = ProbabilisticNeuralNetwork().fit([[3, 4], [0, 2]], ["a", "b"])
         >>> told.activations([[0, 7]]).round(6).tolist()
@@ -138,8 +138,8 @@ class ProbabilisticNeuralNetwork(RowsClassifier):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> told = ProbabilisticNeuralNetwork().fit([[3, 4], [0, 2]], ["a", "b"])
         >>> told.predict_proba([[0, 7]]).round(6).tolist()
@@ -206,20 +206,20 @@ class RCENetwork(RowsClassifier):
     def __init__(
         self, *, largest: float | None = None, margin: float = 0.0, unit_length: bool = False
     ) -> None:
-        """Take the options; `fit` checks them."""
+        """Store the options; `fit` checks them."""
         self.largest, self.margin, self.unit_length = largest, margin, unit_length
 
     def fit(self, X: Any, y: Any) -> Self:
         """Find the radius of each row; returns the network itself.
 
         Args:
-            X: rows of numbers: a data frame, or an array.
+            X: numeric rows: a data frame, or an array.
             y: the class of each row.
 
         Raises:
             InvalidArgument: an option is out of range; one class only.
-            InvalidFrame: a value is missing or no number.
-            OutOfTime: the time limit is over.
+            InvalidFrame: a value is missing or not a number.
+            OutOfTime: the time limit is reached.
 
         >>> RCENetwork(largest=2.0).fit([[0.0], [9.0], [10.0]], ["a", "a", "b"]).radii_.tolist()
         [2.0, 1.0, 1.0]
@@ -248,8 +248,8 @@ class RCENetwork(RowsClassifier):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> RCENetwork().fit([[0.0], [9.0], [10.0]], ["a", "a", "b"]).counts([[9.5], [20.0]]).tolist()
         [[2, 1], [0, 0]]
@@ -272,8 +272,8 @@ class RCENetwork(RowsClassifier):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> RCENetwork().fit([[0.0], [9.0], [10.0]], ["a", "a", "b"]).regions([[9.5], [20.0]]).tolist()
         ['conflict', 'none']
@@ -288,8 +288,8 @@ class RCENetwork(RowsClassifier):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> told = RCENetwork().fit([[0.0], [9.0], [10.0]], ["a", "a", "b"])
         >>> told.predict_proba([[9.5], [20.0]]).round(6).tolist()
@@ -309,9 +309,9 @@ class RCENetwork(RowsClassifier):
             error: how often what discs say is no more than a guess: that share is spread over all classes.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: it is not fitted.
             InvalidArgument: the error is no number from 0 to 1.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> told = RCENetwork().fit([[0.0], [9.0], [10.0]], ["a", "a", "b"])
         >>> told.evidence([[-1.0], [9.5], [20.0]], error=0.5)[0]
@@ -341,12 +341,12 @@ class RCENetwork(RowsClassifier):
         """Draw the discs about the rows, in dark where they conflict; returns the Axes.
 
         Args:
-            ax: axes to draw on; a new figure if left out.
-            figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            ax: axes to draw on; by default a new figure.
+            figsize: width and height of a new figure in inches; by default as large as the content needs.
+            title: the title; by default what is shown.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: it is not fitted.
             InvalidArgument: there are not two columns.
         """
         from pgm import plot

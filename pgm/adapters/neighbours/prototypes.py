@@ -49,7 +49,7 @@ class PrototypeClassifier(RowsClassifier):
         starts: int = 1,
         seed: int | np.random.Generator | None = None,
     ) -> None:
-        """Take the options; `fit` checks them."""
+        """Store the options; `fit` checks them."""
         self.prototypes, self.distance = prototypes, distance
         self.starts, self.seed = starts, seed
 
@@ -57,13 +57,13 @@ class PrototypeClassifier(RowsClassifier):
         """Find the prototypes of each class; returns the classifier itself.
 
         Args:
-            X: rows of numbers: a data frame, or an array.
+            X: numeric rows: a data frame, or an array.
             y: the class of each row.
 
         Raises:
             InvalidArgument: an option is out of range; one class only; a class with fewer rows than
                 prototypes, or whose covariance is singular.
-            InvalidFrame: a value is missing or no number.
+            InvalidFrame: a value is missing or not a number.
 
         >>> PrototypeClassifier().fit([[0.0], [1.0], [9.0]], [0, 0, 1]).prototypes_.tolist()
         [[0.5], [9.0]]
@@ -117,8 +117,8 @@ class PrototypeClassifier(RowsClassifier):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> PrototypeClassifier().fit([[0.0], [1.0], [9.0]], [0, 0, 1]).distances([[2.0]]).tolist()
         [[1.5, 7.0]]
@@ -146,8 +146,8 @@ class PrototypeClassifier(RowsClassifier):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> PrototypeClassifier().fit([[0.0], [1.0], [9.0]], [0, 0, 1]).decision_function([[2.0]]).tolist()
         [-5.5]
@@ -162,8 +162,8 @@ class PrototypeClassifier(RowsClassifier):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> PrototypeClassifier().fit([[0.0], [1.0], [9.0]], [0, 0, 1]).predict([[2.0]]).tolist()
         [0]

@@ -68,7 +68,7 @@ class LinearRanker(Rows):
         init: Any = None,
         seed: int | np.random.Generator | None = 0,
     ) -> None:
-        """Take the options; `fit` checks them."""
+        """Store the options; `fit` checks them."""
         self.margin, self.rate, self.max_iter, self.max_pairs = margin, rate, max_iter, max_pairs
         self.shuffle, self.init, self.seed = shuffle, init, seed
 
@@ -90,8 +90,8 @@ class LinearRanker(Rows):
 
         Raises:
             InvalidArgument: an option is out of range; no two rows can be compared.
-            InvalidFrame: a value is missing or no number.
-            OutOfTime: the time limit is over.
+            InvalidFrame: a value is missing or not a number.
+            OutOfTime: the time limit is reached.
 
         >>> LinearRanker(seed=0).fit([[1.0], [2.0], [5.0]], [2, 1, 1], ["q", "q", "p"]).n_pairs_
         1
@@ -119,8 +119,8 @@ class LinearRanker(Rows):
 
         Raises:
             InvalidArgument: an option is out of range; pairs that are none.
-            InvalidFrame: a value is missing or no number.
-            OutOfTime: the time limit is over.
+            InvalidFrame: a value is missing or not a number.
+            OutOfTime: the time limit is reached.
 
         >>> told = LinearRanker(margin=0, rate=0.5, init=[-1.0, 0.0], max_iter=1)
         >>> told.fit_pairs([[2.0, 1.0], [1.0, 0.0]], [(0, 1)]).coef_.tolist()
@@ -199,8 +199,8 @@ class LinearRanker(Rows):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> told = LinearRanker(margin=0, init=[2.0]).fit([[1.0], [2.0]], [2, 1])
         >>> told.predict([[3.0]]).tolist()
@@ -216,8 +216,8 @@ class LinearRanker(Rows):
             group: the list that each row is from.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> told = LinearRanker(margin=0, init=[2.0]).fit([[1.0], [2.0]], [2, 1])
         >>> told.rank([[3.0], [5.0], [3.0], [1.0]]).tolist()
@@ -243,9 +243,9 @@ class LinearRanker(Rows):
             k: how many.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: it is not fitted.
             InvalidArgument: there are not so many rows.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> told = LinearRanker(margin=0, init=[2.0]).fit([[1.0], [2.0]], [2, 1])
         >>> told.top([[3.0], [5.0], [4.0]], 2).tolist()
@@ -267,9 +267,9 @@ class LinearRanker(Rows):
             group: the list that each is from.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: it is not fitted.
             InvalidArgument: not as many lists as rows.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> told = LinearRanker(margin=0, init=[2.0]).fit([[1.0], [2.0]], [2, 1])
         >>> found = told.rerank([[3.0], [5.0], [1.0]], ["a", "a", "b"])
@@ -292,9 +292,9 @@ class LinearRanker(Rows):
             group: the list that each row is from.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: it is not fitted.
             InvalidArgument: no two rows can be compared.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> told = LinearRanker(margin=0, init=[2.0]).fit([[1.0], [2.0]], [2, 1])
         >>> round(told.score([[1.0], [2.0], [3.0]], [3, 1, 2]), 6)
@@ -322,18 +322,18 @@ class LinearRanker(Rows):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Return a picture of rows with their ranks in two columns, and of the way that scores rise.
+        """Return a plot of rows with their ranks in two columns, and of the way that scores rise.
 
         Args:
             X: rows, as for `fit`.
             y: their ranks; those that the ranker says if left out.
-            columns: two columns by name; the first two if left out.
-            ax: axes to draw on; a new figure if left out.
-            figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            columns: two columns by name; by default the first two.
+            ax: axes to draw on; by default a new figure.
+            figsize: width and height of a new figure in inches; by default as large as the content needs.
+            title: the title; by default what is shown.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: it is not fitted.
             InvalidArgument: there are no two such columns; too many rows.
         """
         from pgm import plot

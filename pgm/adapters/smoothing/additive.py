@@ -41,7 +41,7 @@ class AdditiveSmoother(Drawn):
     _shifts: list[float]
 
     def __init__(self, smoother: Any = None, *, max_iter: int = 100, tol: float = 1e-6) -> None:
-        """Take the options; `fit` checks them."""
+        """Store the options; `fit` checks them."""
         self.smoother, self.max_iter, self.tol = smoother, max_iter, tol
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
@@ -49,13 +49,13 @@ class AdditiveSmoother(Drawn):
 
         Args:
             X: rows: a data frame, or an array.
-            y: the number of each row.
-            sample_weight: how much each row counts; 1 if left out. The smoother has to take weights then.
+            y: the target value of each row.
+            sample_weight: the weight of each row; by default 1. The smoother has to take weights then.
 
         Raises:
             InvalidArgument: an option is out of range; the smoother is none, or takes no weights.
-            InvalidFrame: a value is missing or no number.
-            OutOfTime: the time limit is over.
+            InvalidFrame: a value is missing or not a number.
+            OutOfTime: the time limit is reached.
 
         >>> AdditiveSmoother().fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0]).predict([[3.0]]).round(9).tolist()
         [3.0]
@@ -100,8 +100,8 @@ class AdditiveSmoother(Drawn):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> found = AdditiveSmoother().fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
         >>> found.effects([[0.0], [2.0]]).round(9).tolist()
@@ -122,8 +122,8 @@ class AdditiveSmoother(Drawn):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> AdditiveSmoother().fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0]).predict([[1.0]]).round(9).tolist()
         [1.0]

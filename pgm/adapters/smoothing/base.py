@@ -48,12 +48,12 @@ class Drawn(RowsRegressor):
             column: along which column; the others stay at their medians. The first if left out.
             level: of the interval, where there is one; None: no interval.
             at: the place whose window is drawn, where there is one; none if left out.
-            ax: axes to draw on; a new figure if left out.
-            figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            ax: axes to draw on; by default a new figure.
+            figsize: width and height of a new figure in inches; by default as large as the content needs.
+            title: the title; by default what is shown.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: it is not fitted.
             InvalidArgument: there is no such column; rows without numbers.
         """
         from pgm import plot
@@ -91,10 +91,10 @@ class Smoother(Drawn):
                 near each row.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: it is not fitted.
             InvalidArgument: nothing is near a row; or too little for a standard deviation.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
-            OutOfTime: the time limit is over.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
+            OutOfTime: the time limit is reached.
 
         >>> import pgm
         >>> x, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [1.0, 3.0, 2.0, 5.0, 4.0]
@@ -135,10 +135,10 @@ class IntervalSmoother(Smoother):
             level: of the interval.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: it is not fitted.
             InvalidArgument: nothing is near a row; the level is none.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
-            OutOfTime: the time limit is over.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
+            OutOfTime: the time limit is reached.
 
         >>> import pgm
         >>> x, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [1.0, 3.0, 2.0, 5.0, 4.0]

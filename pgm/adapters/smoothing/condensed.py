@@ -35,7 +35,7 @@ class CondensedSmoother(Drawn):
     n_seen_: int
 
     def __init__(self, width: float = 1.0, *, tolerance: float = 0.1) -> None:
-        """Take the options; `fit` checks them."""
+        """Store the options; `fit` checks them."""
         self.width, self.tolerance = width, tolerance
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -43,11 +43,11 @@ class CondensedSmoother(Drawn):
 
         Args:
             X: rows: a data frame, or an array.
-            y: the number of each row.
+            y: the target value of each row.
 
         Raises:
             InvalidArgument: an option is out of range.
-            InvalidFrame: a value is missing or no number.
+            InvalidFrame: a value is missing or not a number.
 
         >>> CondensedSmoother(2.0).fit([[0.0], [1.0]], [1.0, 1.0]).n_seen_
         2
@@ -60,11 +60,11 @@ class CondensedSmoother(Drawn):
 
         Args:
             X: rows: a data frame, or an array.
-            y: the number of each row.
+            y: the target value of each row.
 
         Raises:
             InvalidArgument: an option is out of range.
-            InvalidFrame: a value is missing or no number; the columns are not those before.
+            InvalidFrame: a value is missing or not a number; the columns are not those before.
 
         >>> CondensedSmoother(2.0).partial_fit([[0.0]], [1.0]).partial_fit([[1.0]], [9.0]).targets_.tolist()
         [1.0, 9.0]
@@ -99,9 +99,9 @@ class CondensedSmoother(Drawn):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: it is not fitted.
             InvalidArgument: none is kept within a width of a row.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> CondensedSmoother(1.5).fit([[0.0], [1.0]], [1.0, 2.0]).predict([[0.5]]).tolist()
         [1.5]

@@ -63,7 +63,7 @@ class LocalSmoother(IntervalSmoother):
         center: str = "mean",
         robust: int = 0,
     ) -> None:
-        """Take the options; `fit` checks them."""
+        """Store the options; `fit` checks them."""
         self.width, self.neighbours, self.window = width, neighbours, window
         self.degree, self.center, self.robust = degree, center, robust
 
@@ -72,13 +72,13 @@ class LocalSmoother(IntervalSmoother):
 
         Args:
             X: rows: a data frame, or an array.
-            y: the number of each row.
-            sample_weight: how much each row counts, as if there were so many; 1 if left out.
+            y: the target value of each row.
+            sample_weight: the weight of each row, as if repeated; by default 1.
 
         Raises:
             InvalidArgument: an option is out of range; fewer rows than neighbours.
-            InvalidFrame: a value is missing or no number.
-            OutOfTime: the time limit is over (`robust`).
+            InvalidFrame: a value is missing or not a number.
+            OutOfTime: the time limit is reached (`robust`).
             TooLarge: the polynomial has more than 200 coefficients.
 
         >>> LocalSmoother(neighbours=2, window="box").fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0]).neighbours_

@@ -53,7 +53,7 @@ class Regressogram(IntervalSmoother):
         degree: int = 0,
         empty: str = "raise",
     ) -> None:
-        """Take the options; `fit` checks them."""
+        """Store the options; `fit` checks them."""
         self.bins, self.width, self.origin = bins, width, origin
         self.degree, self.empty = degree, empty
 
@@ -62,12 +62,12 @@ class Regressogram(IntervalSmoother):
 
         Args:
             X: rows: a data frame, or an array.
-            y: the number of each row.
-            sample_weight: how much each row counts, as if there were so many; 1 if left out.
+            y: the target value of each row.
+            sample_weight: the weight of each row, as if repeated; by default 1.
 
         Raises:
             InvalidArgument: an option is out of range.
-            InvalidFrame: a value is missing or no number.
+            InvalidFrame: a value is missing or not a number.
 
         >>> Regressogram(2).fit([[0.0], [1.0], [9.0]], [1.0, 3.0, 5.0]).means_.tolist()
         [2.0, 5.0]

@@ -50,7 +50,7 @@ class SmoothingSpline(Smoother):
     _shifts: list[float]
 
     def __init__(self, penalty: float | None = None, *, max_iter: int = 100, tol: float = 1e-6) -> None:
-        """Take the options; `fit` checks them."""
+        """Store the options; `fit` checks them."""
         self.penalty, self.max_iter, self.tol = penalty, max_iter, tol
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
@@ -58,13 +58,13 @@ class SmoothingSpline(Smoother):
 
         Args:
             X: rows: a data frame, or an array.
-            y: the number of each row.
-            sample_weight: how much each row counts, as if there were so many; 1 if left out.
+            y: the target value of each row.
+            sample_weight: the weight of each row, as if repeated; by default 1.
 
         Raises:
             InvalidArgument: an option is out of range.
-            InvalidFrame: a value is missing or no number.
-            OutOfTime: the time limit is over.
+            InvalidFrame: a value is missing or not a number.
+            OutOfTime: the time limit is reached.
 
         >>> SmoothingSpline(penalty=0.1).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0]).deviation_
         0.0
@@ -118,8 +118,8 @@ class SmoothingSpline(Smoother):
             X: rows, as for `fit`.
 
         Raises:
-            IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            IncompleteModel: it is not fitted.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> found = SmoothingSpline(penalty=0.1).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
         >>> found.effects([[0.0], [2.0]]).round(9).tolist()
