@@ -190,8 +190,8 @@ def roc(y: Any, score: Any = None, *, positive: Any = None, sample_weight: Any =
     """The ROC curve of a score, of several, or of two densities.
 
     Args:
-        y: the true class of each row; or {class: density}, the densities of the score in two classes, pgm's or
-            frozen scipy distributions, of which the second is the positive one.
+        y: the true class of each row; or {class: density}, the densities of the score in two classes, of
+            pgm or frozen scipy distributions, of which the second is the positive one.
         score: a score for each row, larger if positive is more probable; or {name: scores} of several
             classifiers.
         positive: the positive class; by default the second in order.

@@ -1,4 +1,4 @@
-"""Densities of rows without a form given in advance: histograms, windows around rows, nearest neighbours."""
+"""Nonparametric density estimates: histograms, windows (kernels), nearest neighbours."""
 
 from .histogram import HistogramDensity
 from .neighbours import NeighbourDensity

@@ -1,4 +1,4 @@
-"""What densities of rows share: their picture."""
+"""The base of density estimates, with their plot."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class DrawnDensity(RowsDensity):
-    """A density of rows, and its picture. What a subclass adds: `fit`, `score_samples` and `_range`."""
+    """A density estimate, and its plot. A subclass adds `fit`, `score_samples` and `_range`."""
 
     def plot(
         self,
@@ -23,10 +23,10 @@ class DrawnDensity(RowsDensity):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw the density: of one column as a curve, of two as levels, with rows; returns the Axes.
+        """Draw the density, one column as a curve, two as contours, with rows; returns the Axes.
 
         Args:
-            windows: around how many rows, of one column, windows are drawn: as many as are to be seen.
+            windows: draw the windows of up to this many rows, if there is one column.
             ax: axes to draw on; by default a new figure.
             figsize: width and height of a new figure in inches; by default as large as the content needs.
             title: the title; by default what is shown.
@@ -42,7 +42,7 @@ class DrawnDensity(RowsDensity):
         return plot.row_density(self, windows, ax, figsize=figsize, title=title)
 
     def _range(self) -> tuple[np.ndarray, np.ndarray]:
-        """Between which places a picture goes."""
+        """The range of a plot."""
         raise NotImplementedError
 
     def _points(self) -> np.ndarray:
@@ -50,5 +50,5 @@ class DrawnDensity(RowsDensity):
         return np.zeros((0, self.n_features_in_))
 
     def _windows(self, count: int, places: np.ndarray) -> np.ndarray:
-        """The shares in the density of windows around some rows, at places of a single column."""
+        """The contribution of single rows' windows to the density, for one column."""
         return np.zeros((0, len(places)))

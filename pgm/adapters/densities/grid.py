@@ -1,4 +1,4 @@
-"""Gaussian windows on a grid: rows are counted at its points, and spread by Fourier transform."""
+"""Gaussian windows on a grid: rows are binned, and convolved by Fourier transform."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REACH = 6.0  # widths that the grid goes beyond the rows: a window has less tha
 
 @dataclass(frozen=True)
 class Grid:
-    """Densities at the points of a grid, and by lines between them."""
+    """Densities at the points of a grid, with linear interpolation."""
 
     origin: np.ndarray
     step: np.ndarray
@@ -46,10 +46,10 @@ class Grid:
 
 
 def spread_on_grid(rows: np.ndarray, weights: np.ndarray, widths: np.ndarray, count: int) -> Grid:
-    """Count rows at the points of a grid, shared among neighbours, and convolve with a Gaussian window.
+    """Bin rows linearly on a grid, and convolve with a Gaussian window.
 
-    Sharing by lines and reading by lines are each off by step^2 / 8 times the second derivative at most, that
-    of a window being steepest in its middle.
+    Linear binning and linear interpolation each have an error of at most step^2 / 8 times the second
+    derivative, which for a window is largest at its centre.
     """
     from scipy import fft
 
@@ -83,7 +83,7 @@ def spread_on_grid(rows: np.ndarray, weights: np.ndarray, widths: np.ndarray, co
 def _shared(
     rows: np.ndarray, weights: np.ndarray, origin: np.ndarray, step: np.ndarray, count: int
 ) -> np.ndarray:
-    """How much of the rows each point of the grid has."""
+    """The share of the rows at each point of the grid."""
     dim = rows.shape[1]
     size = count**dim
     found = np.zeros(size)

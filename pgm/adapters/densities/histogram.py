@@ -1,4 +1,4 @@
-"""Histograms as densities: cells of all columns together, of which only those with rows are kept."""
+"""Multivariate histograms as densities; only cells that contain rows are stored."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _MOST = 1_000_000  # cells of a polygon, the empty ones included
 
 
 class HistogramDensity(DrawnDensity):
-    """A density that is constant in each cell of a grid: the share of rows in it, over its volume.
+    """A histogram: constant in each cell of a grid, the fraction of rows in it over its volume.
 
     Args:
-        bins: into how many cells each column is cut, from the smallest value to the largest; or the name of a
-            rule of `numpy.histogram_bin_edges`, such as "auto"; None: `width` and `origin` say it.
-        width: of the cells, one for all columns or one for each; cells then go on to both sides.
-        origin: where a cell begins; with `width`.
-        polygon: of a single column: the density goes by lines from the middle of a cell to the next.
+        bins: the number of cells in each column, from its smallest to its largest value; or the name of a
+            rule of `numpy.histogram_bin_edges`, such as "auto"; None: use `width` and `origin`.
+        width: the width of the cells, one for all columns or one for each; the grid is then unbounded.
+        origin: the edge of a cell; with `width`.
+        polygon: for one column: interpolate linearly between the centres of cells (frequency polygon).
 
-    After `fit` there are `n_cells_`, how many cells the grid has (infinite with `width`), `n_filled_`, how
-    many of them have rows, `cells_`, these, and `shares_`, the share of rows in each.
+    After `fit` there are `n_cells_`, the number of cells (infinite with `width`), `n_filled_`, how
+    many of them contain rows, `cells_`, these, and `shares_`, the fraction of rows in each.
 
     >>> found = HistogramDensity(width=4.0).fit([[0.0], [1.0], [3.0], [6.0], [10.0]])
     >>> np.exp(found.score_samples([[2.0], [4.0], [99.0]])).round(10).tolist()
@@ -148,7 +148,7 @@ class HistogramDensity(DrawnDensity):
 
 
 def _polygon(cells: Cells, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Middles of all cells of one column and densities there; beyond them one empty cell on each side."""
+    """Centres of all cells of one column and densities there, with an empty cell at each end."""
     if cells.filled.shape[1] != 1:
         raise InvalidArgument(
             f"polygon=True goes from cell to cell of one column, and there are {cells.filled.shape[1]}."

@@ -1,4 +1,4 @@
-"""Densities by the distance to the k-th nearest row."""
+"""Nearest-neighbour density estimates: by the distance to the k-th nearest row."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ WINDOWS = ("gaussian", "epanechnikov")
 
 
 class NeighbourDensity(DrawnDensity):
-    """A density that is large where the k-th nearest row is near: k / (n V), V the ball that reaches it.
+    """The k-nearest-neighbour density estimate k / (n V), V the volume of the ball to the k-th nearest row.
 
-    It is no distribution: its integral over all places is infinite, and at a row it is infinite for k = 1.
-    It serves as a likelihood, where densities of classes are compared. With a window, the mean of windows
-    whose width is the distance to the k-th nearest row: wide where rows are few.
+    It is not a proper density: its integral is infinite, and for k = 1 it is infinite at a row.
+    It serves as a likelihood, to compare classes. With a window, it is the mean of windows
+    whose width is the distance to the k-th nearest row: an adaptive bandwidth.
 
     Args:
-        neighbours: k; or "root", the whole part of the square root of the number of rows.
+        neighbours: k; or "root", the square root of the number of rows, rounded down.
         window: None, a ball that counts; or "gaussian" or "epanechnikov", as of `ParzenDensity`.
 
     After `fit` there are `neighbours_` and `rows_`.
@@ -42,7 +42,7 @@ class NeighbourDensity(DrawnDensity):
         self.neighbours, self.window = neighbours, window
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Take rows; returns the estimator itself.
+        """Fit to rows; returns the estimator itself.
 
         Args:
             X: rows: a data frame, or an array.

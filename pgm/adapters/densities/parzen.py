@@ -1,4 +1,4 @@
-"""Densities by windows around rows (Parzen): their shapes and widths, as they are or on a grid."""
+"""Parzen (kernel) density estimates: window shapes and widths, evaluated directly or on a grid."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ WINDOWS = ("gaussian", "epanechnikov", "cube")
 
 
 class ParzenDensity(DrawnDensity):
-    """A density that is the mean of windows, one around each row.
+    """The Parzen (kernel) density estimate: the mean of windows, one around each row.
 
-    The smaller the width, the closer it follows the rows. Where a grid is asked for, windows are spread over
-    it by Fourier transform, which is fast for many rows and not exact: `grid_error_` bounds what is lost.
+    The smaller the width, the closer it follows the rows. With a grid, rows are convolved with the window on
+    it by Fourier transform, which is fast for many rows but approximate: `grid_error_` bounds the error.
 
     Args:
         width: of the windows; or a rule: "silverman", "scott", "root" (1 / sqrt(n)), "volume" (the volume of
-            a cube is 1 / sqrt(n)), or "validation", by which each row is most probable given the others.
-        window: "gaussian"; "epanechnikov", a paraboloid, 0 from one width on; or "cube", whose edge is a
-            width (in one column this is the naive estimator).
-        scale: the width of a rule is multiplied by it.
-        covariance: the form of the windows: None, as wide in all columns; "diagonal", as the columns vary;
-            "full", as they vary together; or a matrix. Widths are relative to it.
-        grid: how many points a grid has in each column; None: no grid. Windows are Gaussian then, and
+            a cube is 1 / sqrt(n)), or "validation", which maximises the leave-one-out likelihood.
+        window: "gaussian"; "epanechnikov", a paraboloid of radius one width; or "cube", whose edge is the
+            width (with one column, the naive estimator).
+        scale: factor by which the width of a rule is multiplied.
+        covariance: the shape of the windows: None, equally wide in all columns; "diagonal", by the variances;
+            "full", by the covariance of the rows; or a matrix. Widths are relative to it.
+        grid: the number of grid points in each column; None: no grid. Windows are then Gaussian, and
             `covariance` None or "diagonal".
 
     After `fit` there are `width_`, `rows_` (None with a grid), `covariance_` and `grid_error_`.
@@ -66,7 +66,7 @@ class ParzenDensity(DrawnDensity):
         self.covariance, self.grid = covariance, grid
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
-        """Take rows; returns the estimator itself.
+        """Fit to rows; returns the estimator itself.
 
         Args:
             X: rows: a data frame, or an array.
@@ -74,7 +74,7 @@ class ParzenDensity(DrawnDensity):
             sample_weight: the weight of each row; by default 1.
 
         Raises:
-            InvalidArgument: an option is out of range; rows do not vary, so that a rule has no width.
+            InvalidArgument: an option is out of range; rows do not vary, so that a rule gives no width.
             InvalidFrame: a value is missing or not a number.
             OutOfTime: the time limit is reached before a width is found.
             TooLarge: the grid would have more points than memory allows.
@@ -124,7 +124,7 @@ class ParzenDensity(DrawnDensity):
         return self._keep(about, **learned)
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Return the log density at each row; minus infinity where no window reaches.
+        """Return the log density at each row; minus infinity outside of all windows.
 
         Args:
             X: rows, as for `fit`.
@@ -214,7 +214,7 @@ class ParzenDensity(DrawnDensity):
 def log_density(
     places: np.ndarray, rows: np.ndarray, weights: np.ndarray, width: float, window: str
 ) -> np.ndarray:
-    """The logarithm of the mean of windows around rows."""
+    """The log mean of windows around rows."""
     found, dim = np.empty(len(places)), rows.shape[1]
     shares = None if (weights == weights[0]).all() else weights / weights.sum()
     for part, far in distances(places, rows, window, "density"):
@@ -223,7 +223,7 @@ def log_density(
 
 
 def _whitened(rows: np.ndarray, middle: np.ndarray, root: np.ndarray) -> np.ndarray:
-    """Rows in units in which windows are round."""
+    """Rows in coordinates in which windows are spherical."""
     if (root == np.eye(len(root))).all():
         return rows
     from scipy.linalg import solve_triangular
@@ -232,7 +232,7 @@ def _whitened(rows: np.ndarray, middle: np.ndarray, root: np.ndarray) -> np.ndar
 
 
 def _covariance(given: Any, rows: np.ndarray, weights: np.ndarray, window: str) -> np.ndarray | None:
-    """What windows are shaped by, as a matrix; None: all columns alike."""
+    """The matrix that shapes the windows; None: all columns alike."""
     if given is None:
         return None
     dim = rows.shape[1]

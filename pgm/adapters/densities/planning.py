@@ -1,4 +1,4 @@
-"""How many rows a density needs in so many dimensions."""
+"""How many rows a density estimate needs by dimension."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from pgm.errors import InvalidArgument
 
 
 def rows_needed(dim: int, *, error: float = 0.1) -> int:
-    """Return how many rows a density by Gaussian windows needs, in the friendliest case.
+    """Return how many rows a Gaussian kernel density estimate needs, in the easiest case.
 
-    The rows are of a standard normal distribution, the density is wanted in its middle, and the width is the
-    best one: the smallest number of rows by which the mean squared error, relative to the density squared, is
-    below `error` (Silverman 1986, section 4.5.2). It grows so fast that windows are for few columns.
+    The rows are from a standard normal distribution, the density is estimated at its mean, and the width is
+    optimal: the smallest number of rows for which the mean squared error, relative to the squared density, is
+    below `error` (Silverman 1986, section 4.5.2). It grows so fast that windows suit few columns only.
 
     Args:
         dim: how many columns there are.
         error: the relative mean squared error.
 
     Raises:
-        InvalidArgument: `dim` is no whole number of at least 1, or `error` no number above 0, 1 at most;
-            more columns than numbers of rows can be told.
+        InvalidArgument: `dim` is not an integer of at least 1, or `error` is not in (0, 1];
+            or there are too many columns to count the rows.
 
     >>> [rows_needed(d) for d in (1, 2, 5, 10)]
     [4, 19, 768, 841566]

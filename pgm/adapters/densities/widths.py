@@ -1,4 +1,4 @@
-"""Widths of windows: by rules, and by validation."""
+"""Bandwidth selection: by rules, and by validation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pgm.runtime.progress import report
 
 RULES = ("silverman", "scott", "root", "volume", "validation")
 _STEPS = 25  # widths tried, before the best is refined
-_RANGE = 40.0  # the smallest and the largest of them, beside Silverman's
+_RANGE = 40.0  # ratio of the smallest and the largest of them to Silverman's
 
 
 def rule_width(rule: str, rows: np.ndarray, weights: np.ndarray, window: str, relative: bool) -> float:
@@ -49,7 +49,7 @@ def _beside_gaussian(window: str, dim: int) -> float:
 
 
 def validated_width(rows: np.ndarray, weights: np.ndarray, window: str) -> float:
-    """The width by which each row is most probable by the others."""
+    """The width that maximises the leave-one-out likelihood."""
     from scipy.optimize import minimize_scalar
 
     if len(rows) < 2:
@@ -77,7 +77,7 @@ def validated_width(rows: np.ndarray, weights: np.ndarray, window: str) -> float
 
 
 def left_out(rows: np.ndarray, weights: np.ndarray, width: float, window: str) -> float:
-    """The log-likelihood of rows, each by all others."""
+    """The leave-one-out log-likelihood."""
     dim, total = rows.shape[1], 0.0
     others = weights.sum() - weights
     places = np.arange(len(rows))

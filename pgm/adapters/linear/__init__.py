@@ -1,4 +1,4 @@
-"""Hyperplanes: perceptrons, least squares, linear programs; their geometry, and what they can separate."""
+"""Linear classifiers: perceptrons, least squares, linear programs; geometry and separability."""
 
 from .criteria import Criteria, criteria, normalised
 from .descent import Descent, descend, rates

@@ -1,9 +1,9 @@
-"""Weights of linear classifiers that follow one row after the other. The loops.
+"""Online updates of linear classifiers, row by row: the loops.
 
-`rows` are normalised: a one first, and the rows of the other class negated, so that a row is on its side
-where its product with the weights `a` is positive. `counts` are corrections so far, points on the path, the
-stride of the path, and the errors of the weights in the pocket. All loops return how many corrections they
-made, or -1 where weights got beyond what numbers hold.
+`rows` are normalised: augmented by a leading 1, and negated in the other class, so that a row is classified
+correctly if its product with the weights `a` is positive. `counts` holds corrections so far, path points, the
+stride of the path, and the errors of the pocket weights. All loops return the number of corrections they
+made, or -1 if weights overflowed.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 
 from pgm.runtime.kinds import Floats, Ints
 
-BLOCK = 256  # rows whose values are worked out at once
+BLOCK = 256  # rows whose values are computed at once
 
 
 def record(a: Floats, counts: Ints, steps: Ints, path: Floats):
-    """Keep where the weights are; where there is no more room, every second point makes some."""
+    """Record the weights; if the path is full, drop every second point."""
     dim = a.size
     if counts[0] % counts[2] != 0:
         return
@@ -57,7 +57,7 @@ def rate_of(rate: float, schedule: int, k: int):
 
 
 def errors_below(columns: Floats, a: Floats, most: int, values: Floats):
-    """How many rows are not on the positive side; `most`, or some more, where it is not fewer."""
+    """How many rows are not on the positive side; stops counting at `most`."""
     dim = a.size
     n = columns.size // dim
     wrong = 0
@@ -82,17 +82,17 @@ def follow_errors(
     rows: Floats, columns: Floats, order: Ints, relax: int, margin: float, rate: float, schedule: int,
     every: int, a: Floats, pocket: Floats, counts: Ints, steps: Ints, path: Floats,
 ):  # fmt: skip
-    """Correct weights by each row that is not beyond the margin.
+    """Correct the weights at each row within the margin.
 
     Args:
         rows: normalised.
         columns: the same, a column after the other; none where there is no pocket.
-        order: in which rows come.
-        relax: 0 adds a multiple of the row; 1 goes a multiple of the way to the margin.
-        margin: beyond which a row is left alone.
+        order: the order of the rows.
+        relax: 0 adds a multiple of the row; 1 moves a multiple of the distance to the margin.
+        margin: rows beyond it need no correction.
         rate: of the first correction.
         schedule: how the rate falls, see `rate_of`.
-        every: after so many corrections weights are compared with those in the pocket; 0: never.
+        every: compare with the pocket weights after this many corrections; 0: never.
         a: the weights.
         pocket: the weights with fewest errors so far.
         counts: see above.
@@ -136,7 +136,7 @@ def multiply_errors(
     rows: Floats, order: Ints, margin: float, log_factor: float, up: Floats, down: Floats, a: Floats,
     counts: Ints, steps: Ints, path: Floats,
 ):  # fmt: skip
-    """Balanced Winnow: a row that is not beyond the margin multiplies two positive vectors of weights."""
+    """Balanced Winnow: a row within the margin multiplies two positive weight vectors."""
     dim = a.size
     done = 0
     for t in range(order.size):
@@ -184,7 +184,7 @@ def follow_targets(
 def follow_votes(
     gram: Floats, sums: Floats, order: Ints, signs: Floats, mistaken: Ints, votes: Ints, count: int
 ):
-    """The perceptron in the space of a kernel, over some rows; returns how many weights there were so far.
+    """The kernel perceptron over some rows; returns the number of weight vectors so far.
 
     Args:
         gram: the kernel of any two of these rows.
@@ -210,7 +210,7 @@ def follow_votes(
 
 
 def add_votes(kernel: Floats, known: int, place: Ints, signs: Floats, votes: Ints, shares: Floats):
-    """What all weights say to rows, each of which has one mistake more than the one before.
+    """The votes of all weight vectors, each of which has one more mistake than the one before.
 
     Args:
         kernel: of each row and of each of the known rows.

@@ -1,4 +1,4 @@
-"""What weights are worth: the criteria that perceptrons, relaxation and least squares go down."""
+"""The criterion functions that perceptrons, relaxation and least squares minimise."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NAMES = {
 
 
 class Criteria(Tabular):
-    """What weights are worth by each criterion; see `criteria`. `gradients` has those that have one."""
+    """The value of each criterion for some weights; see `criteria`. `gradients` has its gradients."""
 
     def __init__(self, values: dict[str, float], gradients: dict[str, np.ndarray]) -> None:
         """Store the results."""
@@ -48,7 +48,7 @@ class Criteria(Tabular):
 
 @guarded
 def normalised(X: Any, y: Any, *, positive: Any = None) -> np.ndarray:
-    """Return rows with a one before them, negated where they are of the other class.
+    """Return normalised rows: augmented by a leading 1, and negated in the other class.
 
     Weights a separate the classes where a y > 0 for all of them.
 
@@ -78,7 +78,7 @@ def normalised(X: Any, y: Any, *, positive: Any = None) -> np.ndarray:
 
 @guarded
 def criteria(weights: Any, X: Any, y: Any, *, margin: float = 0.0, positive: Any = None) -> Criteria:
-    """Measure weights by what perceptrons, relaxation and least squares minimise (Duda 2001, 5.5 to 5.8).
+    """Evaluate the criteria that perceptrons, relaxation and least squares minimise (Duda 2001, 5.5 to 5.8).
 
     Args:
         weights: one for each column, the intercept first.

@@ -1,4 +1,4 @@
-"""Down a gradient, by a rate, by the rate that is best for a quadratic, or by Newton's steps."""
+"""Gradient descent, with a fixed or optimal rate, and Newton's method."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Vector = Callable[[np.ndarray], Any]
 
 
 class Descent(Tabular):
-    """Where a descent went; see `descend`: `weights` at the end, `trace`, `n_iter`, `converged`."""
+    """The result of a descent; see `descend`: final `weights`, `trace`, `n_iter`, `converged`."""
 
     def __init__(self, weights: np.ndarray, trace: WeightTrace, n_iter: int, converged: bool) -> None:
         """Store the results."""
         self.weights, self.trace, self.n_iter, self.converged = weights, trace, n_iter, converged
 
     def to_dict(self) -> dict[str, Any]:
-        """Return where it ended."""
+        """Return the result."""
         return {"weights": self.weights.tolist(), "n_iter": self.n_iter, "converged": self.converged}
 
     def to_pandas(self) -> Any:
@@ -50,7 +50,7 @@ class Descent(Tabular):
         """Draw the weights by step; returns the Axes.
 
         Args:
-            columns: the names of those to draw; those that move most if left out.
+            columns: the names of those to draw; by default those that change most.
             ax: axes to draw on; by default a new figure.
             figsize: width and height of a new figure in inches; by default as large as the content needs.
             title: the title; by default what is shown.
@@ -68,9 +68,9 @@ class Descent(Tabular):
 
 @guarded
 def rates(schedule: str, n: int, *, first: float = 1.0) -> np.ndarray:
-    """Return the rates of n corrections: "constant", "inverse" (first / k) or "sqrt" (first / sqrt(k)).
+    """Return the step sizes of n corrections: "constant", "inverse" (first / k) or "sqrt" (first / sqrt(k)).
 
-    Corrections of separable rows end with each of them: their sum is infinite, and the sum of their squares
+    With separable rows corrections end for each of them: their sum diverges, and the sum of their squares
     over the square of their sum vanishes.
 
     Args:
@@ -102,22 +102,22 @@ def descend(
     max_iter: int = 1000,
     columns: Sequence[str] | None = None,
 ) -> Descent:
-    """Go down a gradient (Duda, Hart & Stork 2001, section 5.4, algorithms 1 and 2).
+    """Minimise by gradient descent or Newton's method (Duda, Hart & Stork 2001, 5.4, algorithms 1 and 2).
 
     Args:
         gradient: of the criterion, as a function of the weights.
-        start: where the weights begin.
+        start: the initial weights.
         hessian: of the criterion, as a function of the weights: for "newton" and the optimal rate.
         method: "gradient", or "newton", whose steps are inverse Hessian times gradient.
         rate: of the first step; "optimal": |g|**2 / (g H g), which is best along the gradient of a quadratic.
         schedule: how a rate that is a number falls: "constant", "inverse" or "sqrt".
         tol: it has converged when a step would be shorter.
-        max_iter: how many steps at most.
-        columns: what the weights are called; a0, a1, ... if left out.
+        max_iter: the maximum number of steps.
+        columns: the names of the weights; by default a0, a1, ...
 
     Raises:
         InvalidArgument: an option is out of range; a Hessian is missing, singular, or has no positive
-            curvature along the gradient; steps grow beyond all bounds.
+            curvature along the gradient; steps diverge.
         OutOfTime: the time limit is reached.
 
     >>> found = descend(lambda a: 2.0 * (a - 3.0), [0.0], rate=0.25)

@@ -1,4 +1,4 @@
-"""Hyperplanes: on which side points are, how far off, and where their projections are."""
+"""Hyperplanes: sides, distances and projections of points."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Hyperplane(Tabular):
     g is positive on the side to which w points. Distances are signed as g is.
 
     Args:
-        weights: w, a number for each column.
+        weights: w, one for each column.
         intercept: w0.
-        columns: the names of the columns; x0, x1, ... if left out.
+        columns: the names of the columns; by default x0, x1, ...
         name: the class on the positive side, or None.
 
     >>> plane = Hyperplane([3.0, 4.0], -5.0)
@@ -55,10 +55,10 @@ class Hyperplane(Tabular):
     def of(cls, estimator: Any) -> dict[Any, Hyperplane]:
         """Return the hyperplanes of a fitted linear classifier, by the class on the positive side.
 
-        Two classes have one, on whose positive side the second is. Of more, each has one.
+        Two classes have one, with the second class on its positive side. With more, each has one.
 
         Args:
-            estimator: anything with `coef_` and `intercept_`: ours, or scikit-learn's.
+            estimator: anything with `coef_` and `intercept_`: pgm's, or scikit-learn's.
 
         Raises:
             IncompleteModel: it is not linear, or not fitted.
@@ -94,12 +94,12 @@ class Hyperplane(Tabular):
 
     @property
     def origin_distance(self) -> float:
-        """How far the origin is off, w0 / |w|."""
+        """The distance of the origin, w0 / |w|."""
         return self.intercept / self._length()
 
     @property
     def augmented(self) -> np.ndarray:
-        """(w0, w): weights of the vectors (1, x), among which the hyperplane goes through the origin."""
+        """(w0, w): the weights in augmented space (1, x), where the hyperplane passes through the origin."""
         return np.concatenate([[self.intercept], self.weights])
 
     @property
@@ -141,11 +141,11 @@ class Hyperplane(Tabular):
         return np.asarray(np.sign(self.value(X)).astype(np.int64))
 
     def distance(self, X: Any, *, augmented: bool = False) -> np.ndarray:
-        """Return how far off each row is, negative on the negative side.
+        """Return the signed distance of each row, negative on the negative side.
 
         Args:
             X: rows, as for `value`.
-            augmented: whether distances are among the vectors (1, x), where they are never larger.
+            augmented: whether to measure distances in augmented space (1, x), where they are never larger.
 
         Raises:
             InvalidArgument: w is zero.
@@ -182,10 +182,10 @@ class Hyperplane(Tabular):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw the line that two columns have, w, and the distances of points; returns the Axes.
+        """Draw the line in two columns, w, and the distances of points; returns the Axes.
 
         Args:
-            X: points, as for `value`; the origin alone if left out.
+            X: points, as for `value`; by default the origin alone.
             ax: axes to draw on; by default a new figure.
             figsize: width and height of a new figure in inches; by default as large as the content needs.
             title: the title; by default what is shown.
@@ -246,6 +246,6 @@ class Hyperplane(Tabular):
 
 
 def effect(weight: float, name: str) -> list[str]:
-    """A weight, and what it speaks for."""
+    """A weight, and the class that it favours."""
     way = "for" if weight > 0.0 else "against"
     return [f"{weight:.6g}", f"{way} {name}" if weight else "none"]

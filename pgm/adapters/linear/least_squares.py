@@ -1,4 +1,4 @@
-"""Least squares for classes: the pseudoinverse, gradients, Widrow and Hoff, Ho and Kashyap."""
+"""Least squares classification: pseudoinverse, LMS, Widrow-Hoff, Ho-Kashyap."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ _METHODS = ("pseudoinverse", "gradient")
 class LeastSquares(LinearClassifier):
     """The least squares classifier: weights a that minimise |Y a - b|**2 (Duda, Hart & Stork 2001, 5.8).
 
-    Rows y have a one before them and are negated where they are of the other class; b are positive targets.
-    With b = 1 it comes nearest, of all that is linear, to P(class | x) - P(others | x); with "fisher" its
+    Rows y are augmented by a leading 1, and negated in the other class; b are positive targets.
+    With b = 1 it is the best linear approximation to P(class | x) - P(others | x); with "fisher" its
     weights have the direction of Fisher's discriminant. It need not separate classes that are linearly
     separable.
 
     Args:
         targets: "ones"; "fisher", n / n_class; or a positive number for each row.
-        solver: "pseudoinverse" solves it at once, by the shortest weights where there are several; "batch"
+        solver: "pseudoinverse" solves it directly, by the minimum-norm solution if there are several; "batch"
             follows the gradient (LMS); "sequential" corrects by each row in turn (Widrow and Hoff).
         rate: of the first correction; "auto": 1 / the largest eigenvalue of Y'Y for "batch", a tenth of 1 /
             the largest |y|**2 for "sequential", with which they do not diverge.
-        schedule: how that falls with the number k of corrections: "constant", "inverse" or "sqrt".
+        schedule: how it decreases with the number k of corrections: "constant", "inverse" or "sqrt".
         tol: it has converged when no correction of a pass is longer.
-        shuffle: whether each pass of "sequential" goes through the rows in another order.
-        max_iter: how many passes at most.
-        seed: of the orders.
+        shuffle: whether each pass of "sequential" goes through the rows in a new random order.
+        max_iter: the maximum number of passes.
+        seed: seed of the random orders.
 
     After `fit` there are `classes_`, `coef_`, `intercept_`, `squares_` (|Y a - b|**2), `rank_` of Y,
-    `n_iter_`, `converged_`, `hyperplanes_`, and `traces_` of what goes step by step.
+    `n_iter_`, `converged_`, `hyperplanes_`, and `traces_` of the iterative solvers.
 
     >>> rows = [[1.0, 2.0], [2.0, 0.0], [3.0, 1.0], [2.0, 3.0]]
     >>> found = LeastSquares().fit(rows, ["yes", "yes", "no", "no"])
@@ -76,7 +76,7 @@ class LeastSquares(LinearClassifier):
 
         Raises:
             InvalidArgument: an option is out of range; there is one class only, or not one for each row; or
-                the weights grow beyond all bounds.
+                the weights diverge.
             InvalidFrame: a value is missing or not a number.
             OutOfTime: the time limit is reached.
 
@@ -176,7 +176,7 @@ class LeastSquares(LinearClassifier):
 
 
 class HoKashyap(LinearClassifier):
-    """Ho and Kashyap: least squares that choose their targets too (Duda, Hart & Stork 2001, section 5.9).
+    """The Ho-Kashyap procedure: least squares with adaptive targets (Duda, Hart & Stork 2001, section 5.9).
 
     Targets b stay positive and grow where Y a is larger. If a hyperplane can separate the classes, one is
     found; if none can, the errors Y a - b come to be nowhere positive, which proves it.
@@ -187,7 +187,7 @@ class HoKashyap(LinearClassifier):
         increment: how far targets move, above 0 and below 1.
         targets: where they begin: a positive number, or one for each row.
         tol: errors that are smaller count as none.
-        max_iter: how many steps at most.
+        max_iter: the maximum number of steps.
 
     After `fit` there are `classes_`, `coef_`, `intercept_`, `targets_` (b, a row for each hyperplane),
     `separable_` (True, False, or None where it has not been found out), `n_iter_`, `converged_`, `traces_`

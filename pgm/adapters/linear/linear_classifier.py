@@ -120,7 +120,7 @@ class LinearClassifier(ByScores):
 
         Raises:
             InvalidArgument: an option is out of range; there is one class only, or not one for each row; or
-                the weights grow beyond all bounds.
+                the weights diverge.
             InvalidFrame: a value is missing or not a number.
             OutOfTime: the time limit is reached.
 
@@ -214,7 +214,7 @@ class LinearClassifier(ByScores):
         """Draw the weights by step, or those at the end where there were no steps; returns the Axes.
 
         Args:
-            columns: the names of those to draw; "1" is the intercept; those that count most if left out.
+            columns: the names of those to draw; "1" is the intercept; by default the largest.
             ax: axes to draw on; by default a new figure.
             figsize: width and height of a new figure in inches; by default as large as the content needs.
             title: the title; by default what is shown.
@@ -233,7 +233,7 @@ class LinearClassifier(ByScores):
         }
         return plot.weight_traces(list(traces.values()), columns, ax, figsize=figsize, title=title)
 
-    # --- how ---
+    # --- implementation ---
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         names = ["1", *self._names]

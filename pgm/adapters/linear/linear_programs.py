@@ -29,18 +29,18 @@ class Program(NamedTuple):
 class LinearProgram(LinearClassifier):
     """A hyperplane by linear programming, HiGHS (Duda, Hart & Stork 2001, section 5.10).
 
-    A row y, with a one before it and negated where it is of the other class, violates the margin by
+    A row y, augmented by a leading 1 and negated in the other class, violates the margin by
     max(0, margin - a y). "sum" minimises the sum of the violations, which is the perceptron criterion with a
-    margin; "largest" the largest of them. Both are zero where a hyperplane separates the classes, and above
-    zero where none does.
+    margin; "largest" the largest of them. Both are zero if a hyperplane separates the classes, and above
+    zero if none does.
 
     Args:
         objective: "sum" or "largest".
-        margin: how far beyond the hyperplane each row should be, in units of g.
-        form: which of the two programs is solved: "dual" has few constraints, "primal" is the program as it
-            is written; they have the same optimum.
+        margin: the required value of g for each row.
+        form: which of the two programs is solved: "dual" has few constraints, "primal" is the program as
+            stated; they have the same optimum.
 
-    Where none does, "largest" has the optimum `margin` at weights of zero: it is a test, and "sum" a
+    If none does, "largest" has the optimum `margin` at zero weights: it is a test, whereas "sum" is a
     classifier.
 
     After `fit` there are `classes_`, `coef_`, `intercept_`, `optimum_` and `separable_` (one for each
@@ -79,14 +79,14 @@ class LinearProgram(LinearClassifier):
 
 
 def separates(rows: np.ndarray, a: np.ndarray) -> bool:
-    """Whether these weights have all normalised rows on their side."""
+    """Whether these weights classify all normalised rows correctly."""
     return errors(rows, a) == 0
 
 
 def solve_program(
     rows: np.ndarray, margin: float | np.ndarray, objective: str, form: str, clock: Clock | None = None
 ) -> Program:
-    """Minimise by how much normalised rows violate their margins.
+    """Minimise the violations of the margin by normalised rows.
 
     Primal, of "sum": min sum t_i, t_i >= b_i - a y_i, t_i >= 0; of "largest" one t for all. Dual: max b z
     over z >= 0 with Y'z = 0, and z_i <= 1, or sum z_i <= 1. The weights are the multipliers of Y'z = 0.

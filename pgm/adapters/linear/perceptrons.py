@@ -1,4 +1,4 @@
-"""Perceptrons and relaxation: rows on the wrong side correct the weights."""
+"""Perceptron and relaxation rules: misclassified rows correct the weights."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ _UPDATES = ("row", "batch", "farthest")
 _RULES = ("increment", "relaxation")
 _KEPT = ("last", "best")
 _STARTS = ("zero", "sum")
-_LOOKS = 200_000_000  # numbers that the pocket reads between two looks at the clock
+_LOOKS = 200_000_000  # entries that the pocket reads between two checks of the clock
 
 
 class Perceptron(LinearClassifier):
-    """The perceptron in its forms, and relaxation (Duda, Hart & Stork 2001, sections 5.5 and 5.6).
+    """The variants of the perceptron, and relaxation (Duda, Hart & Stork 2001, sections 5.5 and 5.6).
 
-    Rows are taken with a one before them, and negated where they are of the other class. One that is not
-    beyond the margin, a y <= margin, corrects the weights a, until there is none. It ends where hyperplanes
-    can separate the classes; where they cannot, `converged_` is False, and there is a warning unless the best
+    Rows are augmented by a leading 1, and negated in the other class. A row y that is not
+    beyond the margin, a y <= margin, corrects the weights a, until there is none. It converges if the classes
+    are linearly separable; if they are not, `converged_` is False, and there is a warning unless the best
     weights are kept.
 
     Args:
-        update: what one correction is of: "row", of each such row as its turn comes; "batch", of all such
-            rows at once; "farthest", of the one that is farthest on the wrong side.
+        update: the rows behind one correction: "row", each such row in turn; "batch", all such
+            rows at once; "farthest", the one that is farthest on the wrong side.
         rule: "increment" adds y; "relaxation" adds (margin - a y) y / |y|**2, which goes to the margin.
-        increment: what a correction is multiplied by. Relaxation needs less than 2.
-        schedule: how that falls with the number k of corrections: "constant", "inverse" (1 / k) or "sqrt"
+        increment: the step size of a correction; below 2 for relaxation.
+        schedule: how it decreases with the number k of corrections: "constant", "inverse" (1 / k) or "sqrt"
             (1 / sqrt(k)).
-        margin: beyond which a y has to be. With `start="sum"` it may be negative: slack for rows that are
+        margin: a y must exceed it. With `start="sum"` it may be negative: slack for rows that are
             wrong by less.
-        keep: "last" are the weights at the end; "best" the pocket: those that had the fewest rows wrong.
-        every: the pocket looks after so many corrections.
-        start: where weights begin: "zero", or "sum", the sum of all rows.
-        shuffle: whether each pass goes through the rows in another order.
-        max_iter: how many passes over the rows at most; each correction of "batch" and "farthest" is one.
-        seed: of the orders.
+        keep: "last", the final weights; "best", the pocket algorithm: those with the fewest errors.
+        every: the pocket is updated after this many corrections.
+        start: the initial weights: "zero", or "sum", the sum of all rows.
+        shuffle: whether each pass goes through the rows in a new random order.
+        max_iter: the maximum number of passes; each correction of "batch" and "farthest" is one.
+        seed: seed of the random orders.
 
     After `fit` there are `classes_`, `coef_` and `intercept_` (a row for two classes, else one for each),
-    `traces_` ({class: weights by step}), `n_corrections_`, `n_errors_` (rows wrong at the end), `n_iter_`,
+    `traces_` ({class: weights by step}), `n_corrections_`, `n_errors_` (final number of errors), `n_iter_`,
     `converged_` and `hyperplanes_`.
 
     >>> rows = [[1.0, 2.0], [2.0, 0.0], [3.0, 1.0], [2.0, 3.0]]
@@ -110,7 +110,7 @@ class Perceptron(LinearClassifier):
         return Solved(a, recorder.trace(columns, task.name, a), steps, converged, facts)
 
     def _by_row(self, task: Task, a: np.ndarray, recorder: Recorder) -> tuple[np.ndarray, int, bool]:
-        """Rows in turn, by the compiled loop; a pass without a correction is the end."""
+        """Single-sample corrections, by the compiled loop; a pass without a correction is the end."""
         n, best = len(task.rows), self.keep == "best"
         recorder.counts[3] = errors(task.rows, a)
         flat, order, pocket = task.rows.reshape(-1), np.arange(n), a.copy()
@@ -138,7 +138,7 @@ class Perceptron(LinearClassifier):
         return a, int(self.max_iter), False
 
     def _by_scan(self, task: Task, a: np.ndarray, recorder: Recorder) -> tuple[np.ndarray, int, bool]:
-        """All rows are looked at for each correction."""
+        """Corrections that use all rows."""
         rows, margin, least = task.rows, float(self.margin), len(task.rows) + 1
         squares = (rows * rows).sum(axis=1) if self.rule == "relaxation" else None
         pocket = a.copy()
@@ -184,20 +184,20 @@ class Perceptron(LinearClassifier):
 
 
 class Winnow(LinearClassifier):
-    """Balanced Winnow: errors multiply weights (Duda, Hart & Stork 2001, section 5.5, algorithm 7).
+    """Balanced Winnow: multiplicative updates (Duda, Hart & Stork 2001, section 5.5, algorithm 7).
 
     There are two positive vectors, a+ and a-, and g = a+ y - a- y. A row that is not beyond the margin
-    multiplies those entries by factor**y and factor**-y. It is quick where few of many columns matter, and
-    wants columns of about 1.
+    multiplies those entries by factor**y and factor**-y. It converges fast if few of many columns matter, and
+    expects columns of magnitude about 1.
 
     Args:
-        factor: what an entry is multiplied by where the column is 1; 2 is usual for columns of 0 and 1.
-        margin: beyond which g has to be.
-        shuffle: whether each pass goes through the rows in another order.
-        max_iter: how many passes at most.
-        seed: of the orders.
+        factor: the factor for a column of 1; 2 is usual for binary columns.
+        margin: g must exceed it.
+        shuffle: whether each pass goes through the rows in a new random order.
+        max_iter: the maximum number of passes.
+        seed: seed of the random orders.
 
-    After `fit` there are what `Perceptron` has, and `positive_` and `negative_`, the two vectors, the
+    After `fit` there are the attributes of `Perceptron`, and `positive_` and `negative_`, both vectors, the
     intercept first.
 
     >>> found = Winnow(2.0).fit([[1.0, 0.0], [0.0, 1.0]], ["yes", "no"])

@@ -1,4 +1,4 @@
-"""Several classes by hyperplanes of two, and rows that are left undecided."""
+"""Multiclass classification from two-class discriminants, with a reject option."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _AGAINST = ("rest", "pairs")
 
 
 class RejectingClassifier(ByScores):
-    """Several classes by discriminants of two, and rows that they do not agree on are rejected.
+    """Multiclass classification from two-class discriminants; rows on which they disagree are rejected.
 
-    Against the rest there is one discriminant for each class, g_i, and a row is of class i where g_i alone is
-    positive. In pairs there is one for each two classes, g_ij, fitted to their rows only, and a row is of
-    class i where g_ij > 0 for all j. Other rows are rejected; or with `reject=None` go to the class with the
+    One-vs-rest has a discriminant g_i for each class, and a row belongs to class i if g_i alone is
+    positive. Pairwise has a discriminant g_ij for each pair, fitted to their rows only, and a row belongs to
+    class i if g_ij > 0 for all j. Other rows are rejected, or with `reject=None` go to the class with the
     largest g_i, or the largest sum of g_ij over j.
 
     Args:
-        estimator: of two classes: one of ours or of scikit-learn's; `LeastSquares()` if left out.
+        estimator: a two-class estimator, pgm's or scikit-learn's; by default `LeastSquares()`.
         against: "rest" or "pairs".
-        reject: what `predict` says of rows that are rejected; None: none is.
+        reject: the prediction for rejected rows; None: no row is rejected.
 
     After `fit` there are `classes_` and `estimators_`, by class or by pair.
 
@@ -76,7 +76,7 @@ class RejectingClassifier(ByScores):
         return self._keep(about, estimators_=fitted)
 
     def _tasks(self, classes: list[Any], codes: np.ndarray) -> list[tuple[Any, np.ndarray, np.ndarray]]:
-        """Of each discriminant its name, its rows, and which of them are positive."""
+        """For each discriminant its name, its rows, and which of them are positive."""
         every = np.ones(len(codes), np.bool_)
         if self.against == "rest":
             return [(name, every, own) for name, own in machines(classes, codes)]
@@ -87,7 +87,7 @@ class RejectingClassifier(ByScores):
         ]
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return g_i of each row and class, in pairs the sum of g_ij; of two classes that of the second.
+        """Return g_i of each row and class, or pairwise the sum of g_ij; with two classes that of the second.
 
         Args:
             X: rows, as for `fit`.
@@ -155,12 +155,12 @@ class RejectingClassifier(ByScores):
 
 
 def agreed(scores: np.ndarray, k: int) -> np.ndarray:
-    """The class that all discriminants agree on, by its place; k where there is none.
+    """The index of the class that all discriminants agree on; k if there is none.
 
     Args:
         scores: [row, class], of which one has to be positive; of two classes [row, 1], the second's; or
             [row, class, other class], all of which have to be positive.
-        k: how many classes there are.
+        k: the number of classes.
 
     >>> agreed(np.array([[1.0, -3.0, -1.0], [-1.0, -1.0, -1.0], [1.0, -3.0, 2.0]]), 3).tolist()
     [0, 3, 3]
@@ -175,7 +175,7 @@ def agreed(scores: np.ndarray, k: int) -> np.ndarray:
 
 
 def _score(estimator: Any, rows: np.ndarray) -> np.ndarray:
-    """What an estimator of two classes says: positive for the second."""
+    """The score of a two-class estimator: positive for the second class."""
     if hasattr(estimator, "decision_function"):
         return np.asarray(estimator.decision_function(rows), dtype=np.float64)
     if hasattr(estimator, "predict_proba"):

@@ -1,4 +1,4 @@
-"""Whether hyperplanes can separate classes: all weights that do, the shortest, or a proof that none does."""
+"""Linear separability: the solution region, the minimum-norm solution, or a proof that there is none."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _ROWS = 20
 
 
 class SolutionRegion(Tabular):
-    """All weights that have each row beyond a margin, on its side: an intersection of half spaces.
+    """The solution region: all weights that separate the rows with a margin, an intersection of half spaces.
 
-    Made by `separability`. `rows` are normalised: a one first, negated where they are of the other class;
-    weights a are inside where a y >= margin for each of them.
+    Made by `separability`. `rows` are normalised: augmented by a leading 1, and negated in the other class;
+    weights a are inside if a y >= margin for each of them.
 
     >>> region = separability([[2.0], [-1.0]], ["yes", "no"]).regions["yes"]
     >>> region.separable, region.shortest.round(4).tolist()
@@ -48,7 +48,7 @@ class SolutionRegion(Tabular):
 
         Args:
             rows: normalised.
-            margin: beyond which each row shall be.
+            margin: the required margin of each row.
             columns: the names of the weights, "1" first.
             name: the class on the positive side.
             clock: of the question that this is part of.
@@ -61,9 +61,9 @@ class SolutionRegion(Tabular):
 
     @property
     def certificate(self) -> np.ndarray | None:
-        """Where nothing separates the classes: shares of rows whose normalised sum is zero.
+        """If the classes are not separable: convex weights for which the normalised rows sum to zero.
 
-        Among the rows of each class they are, doubled, the weights of one point that both hulls contain.
+        Within each class they are, doubled, the convex weights of one point that both hulls contain.
 
         >>> separability([[0.0], [2.0], [1.0]], ["a", "a", "b"]).regions["b"].certificate.tolist()
         [0.25, 0.25, 0.5]
@@ -72,7 +72,7 @@ class SolutionRegion(Tabular):
 
     @property
     def shortest(self) -> np.ndarray | None:
-        """The shortest weights, the intercept among them, with this margin; None where there are none.
+        """The minimum-norm weights, intercept included, with this margin; None if there are none.
 
         Lawson and Hanson's least distance by nonnegative least squares: exact, in finitely many steps.
         """
@@ -89,7 +89,7 @@ class SolutionRegion(Tabular):
 
     @property
     def shifts(self) -> np.ndarray:
-        """How far the margin moves the boundary of each row's half space: margin / |y|."""
+        """How far the margin shifts the boundary of each row's half space: margin / |y|."""
         return np.asarray(self.margin / np.linalg.norm(self.rows, axis=1))
 
     def contains(self, weights: Any) -> np.ndarray:
@@ -163,7 +163,7 @@ class SolutionRegion(Tabular):
 
 
 class Separability(Tabular):
-    """Which classes hyperplanes can separate; see `separability`.
+    """Which classes are linearly separable; see `separability`.
 
     `regions` has a `SolutionRegion` for each hyperplane, by its class, or by its pair of classes.
     """
@@ -211,10 +211,10 @@ def _called(name: Any) -> str:
 
 @guarded
 def separability(X: Any, y: Any, *, margin: float = 1.0, pairs: bool = False) -> Separability:
-    """Find out whether hyperplanes can separate classes: each from all others, or each from each other.
+    """Decide whether classes are linearly separable: each from all others, or pairwise.
 
-    By a linear program, so that the answer is a proof: weights that do, or a point that the hulls of both
-    have in common.
+    It solves a linear program, so that the answer is a proof: separating weights, or a point in both convex
+    hulls.
 
     Args:
         X: numeric rows: a data frame, or an array.

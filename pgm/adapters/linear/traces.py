@@ -1,4 +1,4 @@
-"""Weights by step: what the iterative methods of this room leave behind, one form for all."""
+"""Traces of weights by step, shared by the iterative linear classifiers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pgm.printing import Tabular, label
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-POINTS = 1024  # that a trace has at most; of longer ways every second, fourth, ... correction is kept
-_NUMBERS = 1 << 22  # that it has at most: fewer points of very many columns
+POINTS = 1024  # points of a trace at most; of longer ones every second, fourth, ... correction is kept
+_NUMBERS = 1 << 22  # entries at most: fewer points for very many columns
 _ROWS = 20
 _CELLS = 6
 
 
 class WeightTrace(Tabular):
-    """The weights after each correction, from the start to the end.
+    """The weights after each correction, from first to last.
 
     `steps` counts corrections, `weights` has a row for each of them and a column for each of `columns`; the
     first column is the intercept, "1". Of more than 1,024 corrections every second is kept, every fourth,
@@ -72,7 +72,7 @@ class WeightTrace(Tabular):
         """Draw the weights by step; returns the Axes.
 
         Args:
-            columns: the names of those to draw; those that move most if left out.
+            columns: the names of those to draw; by default those that change most.
             ax: axes to draw on; by default a new figure.
             figsize: width and height of a new figure in inches; by default as large as the content needs.
             title: the title; by default what is shown.
@@ -100,10 +100,10 @@ class WeightTrace(Tabular):
 
 
 class Recorder:
-    """Room for a trace, as the loops want it."""
+    """Buffers for a trace, as the loops need them."""
 
     def __init__(self, start: np.ndarray) -> None:
-        """The first point is where the weights begin."""
+        """The first point has the initial weights."""
         self.dim = start.size
         self.counts = np.array([0, 1, 1, 0], np.int64)  # corrections, points, stride, errors in the pocket
         points = max(16, min(POINTS, _NUMBERS // self.dim))
@@ -119,7 +119,7 @@ class Recorder:
         LINEAR.record(a, self.counts, self.steps, self.path)
 
     def trace(self, columns: Sequence[str], name: Any, last: np.ndarray) -> WeightTrace:
-        """What was recorded, and where the weights are at last."""
+        """The recorded trace, with the final weights."""
         done, points, every, _ = self.counts.tolist()
         steps, path = self.steps[:points], self.path[: points * self.dim].reshape(points, self.dim)
         if int(steps[-1]) != done:

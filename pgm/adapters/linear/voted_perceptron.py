@@ -1,4 +1,4 @@
-"""The voted perceptron, with kernels: each weight that there was votes as often as it was right."""
+"""The voted perceptron, with kernels: each weight vector votes once for each row that it survived."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from pgm.runtime.clock import Clock, start_clock
 from .linear_classifier import ByScores, flag, machines, passes
 from .loops import LINEAR
 
-_BLOCK = 64  # rows whose kernel is worked out at once
-_CELLS = 1 << 22  # of a kernel that are held at once
+_BLOCK = 64  # rows whose kernel is computed at once
+_CELLS = 1 << 22  # entries of a kernel that are held at once
 _KERNELS = ("linear", "poly", "rbf")
 
 
 class VotedPerceptron(ByScores):
-    """The voted perceptron (Freund & Schapire 1999): all weights vote, each as often as it survived a row.
+    """The voted perceptron (Freund & Schapire 1999): all weight vectors vote, by the rows they survived.
 
-    Weights start at zero; a row on the wrong side makes new ones. Nothing has to be separable, and passes
-    may be few. With a kernel the weights are sums of kernels of the rows that were mistaken.
+    Weights start at zero; a misclassified row creates a new vector. The classes need not be separable,
+    and few passes suffice. With a kernel the weights are sums of kernels of the misclassified rows.
 
     Args:
         kernel: "linear", 1 + x y; "poly", (1 + gamma x y)**degree; "rbf", exp(-gamma |x - y|**2); or a
             function of two arrays of rows that returns one of all their pairs.
         degree: of "poly".
-        gamma: of "poly" and "rbf"; "scale": 1 / (columns * variance of all numbers).
-        max_iter: how many passes.
-        shuffle: whether each pass goes through the rows in another order.
-        seed: of the orders.
+        gamma: of "poly" and "rbf"; "scale": 1 / (columns * variance of all entries).
+        max_iter: the number of passes.
+        shuffle: whether each pass goes through the rows in a new random order.
+        seed: seed of the random orders.
 
     After `fit` there are `classes_`, `mistaken_` ({class: the rows in turn}), `votes_` ({class: how many rows
-    each weight survived}), `n_mistakes_` and `n_iter_`. There is no `coef_`: a vote is no hyperplane.
+    each weight survived}), `n_mistakes_` and `n_iter_`. There is no `coef_`: a vote is not a hyperplane.
 
     >>> rows = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]
     >>> found = VotedPerceptron("poly", gamma=1.0, max_iter=20).fit(rows, ["same", "same", "other", "other"])
@@ -104,9 +104,9 @@ class VotedPerceptron(ByScores):
         )
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the votes for less those against, as a share, from -1 to 1.
+        """Return the votes for minus those against, as a fraction from -1 to 1.
 
-        It is positive for the second of two classes; of more there is one for each, against all others.
+        It is positive for the second of two classes; with more, there is one for each class against the rest.
 
         Args:
             X: rows, as for `fit`.
@@ -134,7 +134,7 @@ class VotedPerceptron(ByScores):
                 found[begin : begin + block, m] = shares / votes.sum()
         return found[:, 0] if len(self.classes_) == 2 else found
 
-    # --- how ---
+    # --- implementation ---
 
     def _check(self) -> None:
         if not callable(self.kernel) and self.kernel not in _KERNELS:
@@ -175,10 +175,10 @@ class VotedPerceptron(ByScores):
     def _follow(
         self, rows: np.ndarray, signs: np.ndarray, gamma: float, random: np.random.Generator, clock: Clock
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The rows that were mistaken, and how many rows the weights after each survived."""
+        """The misclassified rows, and how many rows the weights after each survived."""
         n, count = len(rows), 0
         alpha = np.zeros(n)  # how often each row was added, with its sign
-        line = np.zeros(rows.shape[1] + 1)  # what that comes to for a linear kernel, the intercept first
+        line = np.zeros(rows.shape[1] + 1)  # the resulting weights for a linear kernel, the intercept first
         order, linear = np.arange(n), isinstance(self.kernel, str) and self.kernel == "linear"
         mistaken, votes = np.zeros(_BLOCK, np.int64), np.zeros(_BLOCK, np.int64)
         for _ in passes(int(self.max_iter), "a voted perceptron", clock):
@@ -200,7 +200,7 @@ class VotedPerceptron(ByScores):
         return mistaken[:count].copy(), votes[:count].copy()
 
     def _values(self, these: np.ndarray, rows: np.ndarray, alpha: np.ndarray, gamma: float) -> np.ndarray:
-        """What the weights so far are at some rows."""
+        """The discriminant of the weights so far at some rows."""
         at = np.flatnonzero(alpha)
         found = np.zeros(len(these))
         size = _CELLS // _BLOCK

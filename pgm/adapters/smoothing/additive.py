@@ -14,16 +14,16 @@ from .splines import PASSES, SmoothingSpline, backfit
 
 
 class AdditiveSmoother(Drawn):
-    """The sum of a smoother for each column, which take turns to explain what the others leave (backfitting).
+    """An additive model: the sum of a smoother for each column, fitted by backfitting.
 
-    A smoother that finds options of its own, such as `SmoothingSpline()` or scikit-learn's GridSearchCV, does
-    so twice; its `best_estimator_` then goes on, so that turns come to an end.
+    A smoother that chooses its own options, such as `SmoothingSpline()` or scikit-learn's GridSearchCV, does
+    so in two passes; its `best_estimator_` is then kept, so that backfitting converges.
 
     Args:
-        smoother: any regressor of one column, of which each column gets a copy; `SmoothingSpline()` if left
-            out.
-        max_iter: how often columns take turns at most.
-        tol: they have converged when nothing moves more, beside how the numbers vary.
+        smoother: any regressor of one column, of which each column gets a copy; by default
+            `SmoothingSpline()`.
+        max_iter: the maximum number of passes of backfitting.
+        tol: convergence tolerance, relative to the standard deviation of the targets.
 
     After `fit` there are `smoothers_`, one for each column, and `mean_`.
 
@@ -94,7 +94,7 @@ class AdditiveSmoother(Drawn):
         )  # fmt: skip
 
     def effects(self, X: Any) -> np.ndarray:
-        """Return what each column adds: a row for each row, a column for each column; means are 0.
+        """Return the contribution of each column to each row, shape (rows, columns), centred at 0.
 
         Args:
             X: rows, as for `fit`.
@@ -116,7 +116,7 @@ class AdditiveSmoother(Drawn):
         )
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the mean and what each column adds, for each row.
+        """Return the mean plus the contribution of each column, for each row.
 
         Args:
             X: rows, as for `fit`.

@@ -1,4 +1,4 @@
-"""What smoothers say: the curve, how numbers vary about it, and intervals for the curve itself."""
+"""The base of smoothers: the curve, the standard deviation about it, and confidence intervals."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ SMOOTHING = Loops("pgm.adapters.smoothing.compiled", "smoothing")
 
 
 class Curve(NamedTuple):
-    """What is known at some places; all but the curve are None if not asked for."""
+    """Results at some points; all but the curve are None if not requested."""
 
     mean: np.ndarray
-    deviation: np.ndarray | None = None  # standard deviation of numbers about the curve
+    deviation: np.ndarray | None = None  # standard deviation about the curve
     share: np.ndarray | None = None  # standard error of the curve, in deviations
     freedom: np.ndarray | None = None  # degrees of freedom of the deviation
 
 
 class Drawn(RowsRegressor):
-    """A regression by what is near, and its picture. What a subclass adds: `fit` and `predict`."""
+    """A smoother, and its plot. A subclass adds `fit` and `predict`."""
 
     def plot(
         self,
@@ -40,21 +40,21 @@ class Drawn(RowsRegressor):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw the curve along a column, its interval, rows, and the window at a place; returns the Axes.
+        """Draw the curve along a column, its interval, rows, and the window at a point; returns the Axes.
 
         Args:
-            X: rows that are drawn as points, as for `fit`; those of `fit` if left out.
-            y: their numbers.
-            column: along which column; the others stay at their medians. The first if left out.
-            level: of the interval, where there is one; None: no interval.
-            at: the place whose window is drawn, where there is one; none if left out.
+            X: rows to draw as points, as for `fit`; by default those of `fit`.
+            y: their targets.
+            column: the column along which to draw, by default the first; the others stay at their medians.
+            level: of the interval, if there is one; None: no interval.
+            at: the point whose window is drawn, if there is one; by default none.
             ax: axes to draw on; by default a new figure.
             figsize: width and height of a new figure in inches; by default as large as the content needs.
             title: the title; by default what is shown.
 
         Raises:
             IncompleteModel: it is not fitted.
-            InvalidArgument: there is no such column; rows without numbers.
+            InvalidArgument: there is no such column; rows without targets.
         """
         from pgm import plot
 
@@ -70,14 +70,14 @@ class Drawn(RowsRegressor):
     targets_: np.ndarray
 
     def _window(self, at: float, places: np.ndarray) -> np.ndarray | None:
-        """How much a row at each place counts for the curve at one, of a single column; None: no window."""
+        """The weight of rows at some points for the curve at one, for a single column; None: no window."""
         return None
 
 
 class Smoother(Drawn):
-    """A regression that knows how numbers vary about it. What a subclass adds: `fit` and `_curve`."""
+    """A smoother with a standard deviation about the curve. A subclass adds `fit` and `_curve`."""
 
-    _unspread = ""  # why there are no deviations
+    _unspread = ""  # why there are no standard deviations
 
     def _curve(self, rows: np.ndarray, spread: bool) -> Curve:
         raise NotImplementedError
@@ -87,12 +87,12 @@ class Smoother(Drawn):
 
         Args:
             X: rows, as for `fit`.
-            return_std: whether the standard deviation of numbers about the curve is returned too, as it is
-                near each row.
+            return_std: whether to return also the standard deviation of targets about the curve,
+                locally at each row.
 
         Raises:
             IncompleteModel: it is not fitted.
-            InvalidArgument: nothing is near a row; or too little for a standard deviation.
+            InvalidArgument: no training row is near a row, or too few for a standard deviation.
             InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
             OutOfTime: the time limit is reached.
 
@@ -122,13 +122,13 @@ class Smoother(Drawn):
 
 
 class IntervalSmoother(Smoother):
-    """A regression that knows its own standard error."""
+    """A smoother with a standard error."""
 
     def interval(self, X: Any, *, level: float = 0.95) -> np.ndarray:
-        """Return an interval for the curve at each row: its lower end and its upper end.
+        """Return a confidence interval for the curve at each row: lower and upper end.
 
-        It is the curve and a multiple of its standard error by Student's t, with the degrees of freedom that
-        are near. What a smoother misses because its window is wide (bias) is not in it.
+        It is the curve plus and minus a multiple of its standard error by Student's t, with local degrees of
+        freedom. The bias of a wide window is not included.
 
         Args:
             X: rows, as for `fit`.
@@ -136,7 +136,7 @@ class IntervalSmoother(Smoother):
 
         Raises:
             IncompleteModel: it is not fitted.
-            InvalidArgument: nothing is near a row; the level is none.
+            InvalidArgument: no training row is near a row; invalid level.
             InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
             OutOfTime: the time limit is reached.
 
@@ -164,7 +164,7 @@ class IntervalSmoother(Smoother):
 
 
 class Slopes(NamedTuple):
-    """Slopes of the flattest of the best planes: for each place those, the inverse behind them, its rank."""
+    """Minimum-norm slopes: for each point the slopes, the pseudoinverse behind them, and its rank."""
 
     slopes: np.ndarray
     inverse: np.ndarray
@@ -175,7 +175,7 @@ _FLAT = 1e-12  # the share of a sum of squares below which rows do not vary in a
 
 
 def flattest(about_mean: np.ndarray, about_place: np.ndarray, answers: np.ndarray) -> Slopes:
-    """Solve normal equations of many places at once, where rows may lie on a point, a line or a plane.
+    """Solve normal equations at many points at once; rows may be degenerate (a point, line or plane).
 
     In a direction in which rows do not vary the slope is 0.
 

@@ -1,4 +1,4 @@
-"""Smoothers: sums for local polynomials, smoothing splines, rows that are kept as they come. The loops."""
+"""Smoothers: sums for local polynomials, smoothing splines, and online condensing: the loops."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def moments(
     middles: Floats, dim: int, parents: Ints, columns: Ints, squares: int, sums: Floats, answers: Floats,
     spreads: Floats, residues: Floats,
 ):  # fmt: skip
-    """Sums of products of monomials, as seen from each place, weighted by window and count.
+    """Moments: sums of products of monomials about each point, weighted by window and count.
 
     A monomial is its parent times a column; the first is 1. `sums` and `spreads` (with squared weights of the
     window, if `squares`) are matrices for each place, their lower halves; `answers` are products with targets
@@ -139,7 +139,7 @@ def condense(
     rows: Floats, targets: Floats, dim: int, width: float, tolerance: float, kept: Ints, count: int,
     begin: int,
 ):  # fmt: skip
-    """Keep the rows whose number the mean of those kept nearby does not tell; returns how many are kept.
+    """Keep the rows that the mean of nearby kept rows does not predict; returns how many are kept.
 
     `kept` has `count` rows already; from `begin` on rows are looked at, one after the other.
     """

@@ -1,4 +1,4 @@
-"""A running mean that keeps only the rows that it needs, as they come."""
+"""A condensed running mean, which stores only the rows that it needs, online."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from .local import LocalSmoother
 
 
 class CondensedSmoother(Drawn):
-    """A running mean of the rows that it could not do without.
+    """A running mean that stores only the rows that it needs, online.
 
-    Rows come one after the other. A row whose number the mean of the rows kept within a width tells, up to a
-    tolerance, is forgotten; the others are kept. What is kept depends on the order.
+    Rows are processed one by one. A row whose target is predicted by the mean of the stored rows within a
+    width, up to a tolerance, is discarded; the others are stored. The result depends on the order.
 
     Args:
         width: of the window; rows nearer than this are in it.
-        tolerance: how far the mean may be off.
+        tolerance: the largest error of the mean.
 
-    After `fit` there are `rows_` and `targets_`, those kept, and `n_seen_`, of how many.
+    After `fit` there are the stored `rows_` and `targets_`, and `n_seen_`, the number of rows processed.
 
     >>> found = CondensedSmoother(1.5, tolerance=0.5).fit([[0.0], [1.0], [2.0]], [1.0, 1.2, 3.0])
     >>> found.rows_.tolist(), found.predict([[1.0]]).tolist()
@@ -39,7 +39,7 @@ class CondensedSmoother(Drawn):
         self.width, self.tolerance = width, tolerance
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Begin anew, and take rows in their order; returns the estimator itself.
+        """Start over, and process rows in their order; returns the estimator itself.
 
         Args:
             X: rows: a data frame, or an array.
@@ -56,7 +56,7 @@ class CondensedSmoother(Drawn):
         return self._take(about, rows[:0], targets[:0], rows, targets, 0)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Go on with more rows; returns the estimator itself.
+        """Process more rows; returns the estimator itself.
 
         Args:
             X: rows: a data frame, or an array.
@@ -93,14 +93,14 @@ class CondensedSmoother(Drawn):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the mean of the rows kept within a width, for each row.
+        """Return the mean of the stored rows within a width, for each row.
 
         Args:
             X: rows, as for `fit`.
 
         Raises:
             IncompleteModel: it is not fitted.
-            InvalidArgument: none is kept within a width of a row.
+            InvalidArgument: no stored row is within a width of a row.
             InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> CondensedSmoother(1.5).fit([[0.0], [1.0]], [1.0, 2.0]).predict([[0.5]]).tolist()

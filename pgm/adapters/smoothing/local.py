@@ -1,4 +1,4 @@
-"""Local means, medians, lines and polynomials: running, by windows, by neighbours; loess."""
+"""Local regression: running means, medians and lines, kernel smoothers, loess, local polynomials."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pgm.errors import InvalidArgument, TooLarge, shown
 from .base import SMOOTHING, Curve, IntervalSmoother, flattest
 
 WINDOWS = ("tricube", "gaussian", "epanechnikov", "box")
-_SHARE = 0.3  # of the rows that are near, if nothing is said
+_SHARE = 0.3  # of the rows in a window, by default
 _MOST = 200  # coefficients of a polynomial
 # Squares about the mean beside those about the middle of all rows: below, too many digits have cancelled, and
 # sums are taken about each place.
@@ -23,22 +23,22 @@ _CANCELLED = 2.5e-3
 
 
 class LocalSmoother(IntervalSmoother):
-    """A curve that at each place is a mean, a median, a line or a polynomial of the rows near it.
+    """Local regression: at each point a mean, median, line or polynomial of the rows near it.
 
     With a box for a window it is the running mean (degree 0), median (`center="median"`) or line (degree 1);
-    with a smooth window the kernel smoother (degree 0) or loess (degree 1). What is near is said by a width
-    or by a number of neighbours. Where rows near a place do not determine a line, the flattest of the best
-    is taken.
+    with a smooth window the kernel smoother (degree 0) or loess (degree 1). A window is set by a width
+    or by a number of neighbours. If the rows near a point do not determine a line, the flattest of the best
+    is used.
 
     Args:
-        width: of the window: how far it reaches, or the standard deviation of a Gaussian.
-        neighbours: the window reaches just so many rows, and is as wide as they are far; or the share of the
-            rows, a number below 1, but one more than a polynomial has coefficients. By default 0.3, unless
+        width: of the window: its radius, or the standard deviation of a Gaussian.
+        neighbours: the number of rows that the window reaches, which sets its width; or the fraction of the
+            rows, below 1, but at least one more than a polynomial has coefficients. By default 0.3, unless
             there is a width.
         window: "tricube", "gaussian", "epanechnikov" or "box".
         degree: of the polynomial; 0, a mean; 1, a line.
         center: "mean"; or "median", with degree 0.
-        robust: how often rows far from the curve are given less weight, and the curve is found anew.
+        robust: the number of robustness iterations, which downweight rows far from the curve and refit it.
 
     >>> x, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [1.0, 3.0, 2.0, 5.0, 4.0]
     >>> LocalSmoother(1.5, window="gaussian").fit(x, y).predict([[1.8]]).round(10).tolist()
@@ -51,7 +51,7 @@ class LocalSmoother(IntervalSmoother):
     robust_weights_: np.ndarray
     neighbours_: float | None
     _middle: np.ndarray  # of the rows
-    _level: float  # the mean of the numbers
+    _level: float  # the mean of the targets
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class LocalSmoother(IntervalSmoother):
         self.degree, self.center, self.robust = degree, center, robust
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
-        """Take rows and their numbers; returns the estimator itself.
+        """Fit to rows and their targets; returns the estimator itself.
 
         Args:
             X: rows: a data frame, or an array.
@@ -148,10 +148,10 @@ class LocalSmoother(IntervalSmoother):
             return np.asarray(there <= 1.0, np.float64)
         return SHAPES[self.window](there)
 
-    # --- how ---
+    # --- implementation ---
 
     def _curve(self, rows: np.ndarray, spread: bool) -> Curve:
-        """The curve at places, some at a time."""
+        """The curve at some points, in blocks."""
         found = [np.empty(len(rows)) for _ in range(4 if spread else 1)]
         features = self._features() if self.degree == 1 else None
         for part, far in distances(rows, self.rows_, self.window, "smoothing"):
@@ -170,7 +170,7 @@ class LocalSmoother(IntervalSmoother):
         return Curve(*found)
 
     def _windows(self, far: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """How much each row counts at each place, by squared distances; and the widths."""
+        """The weight of each row at each point, from squared distances; and the widths."""
         if self.neighbours_ is None:
             assert self.width is not None
             squares = np.full(len(far), float(self.width) ** 2)
@@ -315,7 +315,7 @@ class Products(NamedTuple):
     squares: np.ndarray  # of monomials about the place
     right: np.ndarray  # products with the numbers
     lean: np.ndarray  # from the mean to the place
-    level: np.ndarray  # the mean of the numbers
+    level: np.ndarray  # the mean of the targets
     residue: np.ndarray  # squares of the numbers about it
     twice: np.ndarray = np.empty(0)  # with squared weights of the window: their sum,
     twice_mean: np.ndarray = np.empty(0)  # that of monomials about their means,

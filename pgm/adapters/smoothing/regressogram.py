@@ -1,4 +1,4 @@
-"""Regressograms: a mean or a line in each cell."""
+"""Regressograms: a mean or a line in each bin."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _ROWS, _COLUMNS = 20, 4  # that are printed
 
 
 class Regressogram(IntervalSmoother):
-    """A regression that in each cell of a grid is the mean of its rows, or a line (a plane) through them.
+    """A regressogram: in each cell of a grid the mean of its rows, or a line (plane) fitted to them.
 
     Args:
-        bins: into how many cells each column is cut, from the smallest value to the largest; or the name of a
-            rule of `numpy.histogram_bin_edges`; None: `width` and `origin` say it, or there are ten.
-        width: of the cells, one for all columns or one for each; cells then go on to both sides.
-        origin: where a cell begins; with `width`.
+        bins: the number of cells in each column, from its smallest to its largest value; or the name of a
+            rule of `numpy.histogram_bin_edges`; None: use `width` and `origin`, or ten cells.
+        width: the width of the cells, one for all columns or one for each; the grid is then unbounded.
+        origin: the edge of a cell; with `width`.
         degree: 0, a mean; 1, a line.
-        empty: what is said of a cell without rows: "raise" refuses, "mean" is the mean of all rows.
+        empty: the prediction in a cell without rows: "raise" refuses, "mean" is the mean of all rows.
 
-    After `fit` there are `cells_`, those with rows, and `means_`, of each.
+    After `fit` there are `cells_`, those that contain rows, and `means_`, one for each.
 
     >>> found = Regressogram(width=2.0).fit([[0.0], [1.0], [2.0], [3.0], [4.0]], [1.0, 3.0, 2.0, 5.0, 4.0])
     >>> found.predict([[1.8], [2.5], [4.0]]).tolist()
@@ -58,7 +58,7 @@ class Regressogram(IntervalSmoother):
         self.degree, self.empty = degree, empty
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
-        """Find the mean or the line of each cell; returns the estimator itself.
+        """Fit the mean or the line of each cell; returns the estimator itself.
 
         Args:
             X: rows: a data frame, or an array.

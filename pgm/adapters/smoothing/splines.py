@@ -1,4 +1,4 @@
-"""Smoothing splines; of several columns their sum."""
+"""Smoothing splines, and additive models of them."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from pgm.runtime.progress import report
 from .base import SMOOTHING, Curve, Smoother
 
 _STEPS = 24  # penalties tried, before the best is refined
-PASSES = 2  # over the columns, in which penalties are found
+PASSES = 2  # passes of backfitting in which penalties are chosen
 
 
 class SmoothingSpline(Smoother):
-    """The curve that minimises squared errors plus a penalty times its squared bend: a natural cubic spline.
+    """The smoothing spline: the natural cubic spline that minimises squared errors plus a curvature penalty.
 
-    Of several columns it is the sum of one for each (an additive model). Beyond the rows curves go on as
+    With several columns it is the sum of one for each (an additive model). Beyond the rows curves continue as
     lines.
 
     Args:
-        penalty: how much the integral of the squared second derivative counts beside the squared errors;
-            infinity: a line; None: found for each column by generalised cross-validation (of fewer than five
+        penalty: the weight of the integrated squared second derivative relative to the squared errors;
+            infinity: a line; None: by generalised cross-validation for each column (for fewer than five
             different values: a line).
-        max_iter: how often columns take turns at most; one column needs none.
-        tol: they have converged when nothing moves more, beside how the numbers vary.
+        max_iter: the maximum number of passes of backfitting; one column needs none.
+        tol: convergence tolerance, relative to the standard deviation of the targets.
 
     After `fit` there are `penalties_` and `degrees_of_freedom_` of the columns, and `deviation_` of the
     numbers about the curve.
@@ -54,7 +54,7 @@ class SmoothingSpline(Smoother):
         self.penalty, self.max_iter, self.tol = penalty, max_iter, tol
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
-        """Find the curve of each column; returns the estimator itself.
+        """Fit the curve of each column; returns the estimator itself.
 
         Args:
             X: rows: a data frame, or an array.
@@ -112,7 +112,7 @@ class SmoothingSpline(Smoother):
         return SmoothingSpline(found, max_iter=self.max_iter, tol=self.tol)
 
     def effects(self, X: Any) -> np.ndarray:
-        """Return what each column adds: a row for each row, a column for each column; means are 0.
+        """Return the contribution of each column to each row, shape (rows, columns), centred at 0.
 
         Args:
             X: rows, as for `fit`.
@@ -175,7 +175,7 @@ class Spline:
 
 @dataclass(frozen=True)
 class Knots:
-    """The different values of a column, and how much rows count there."""
+    """The distinct values of a column, and the weights of rows there."""
 
     knots: np.ndarray
     place: np.ndarray  # of each row among them
@@ -245,7 +245,7 @@ def backfit(
     tol: float,
     least: int = 1,
 ) -> tuple[float, np.ndarray, int]:
-    """Let columns take turns to explain what the others leave; the mean, what each adds, and the steps.
+    """Backfitting: fit each column to the residuals of the others; the mean, the contributions, the passes.
 
     Args:
         count: of the columns.
