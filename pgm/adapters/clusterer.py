@@ -1,4 +1,4 @@
-"""What finds clusters of rows of numbers: how data come in, and scikit-learn's conventions."""
+"""The base of clustering estimators: validation of rows, and scikit-learn's conventions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CELLS = 6  # entries of a centre that are printed
 
 
 class Clusterer(Rows):
-    """Rows of numbers, each of which belongs to the cluster whose centre is nearest.
+    """A clustering of numeric rows, each of which belongs to the cluster with the nearest centre.
 
     What a subclass adds: `fit`, which sets what is learned.
     """
@@ -34,7 +34,7 @@ class Clusterer(Rows):
     # --- questions ---
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the number of each row's cluster, that of the nearest centre.
+        """Return the index of each row's cluster, that of the nearest centre.
 
         Args:
             X: rows: a data frame, or an array.
@@ -50,7 +50,7 @@ class Clusterer(Rows):
         return np.asarray(self._off(X).argmin(axis=1).astype(np.int32))
 
     def transform(self, X: Any) -> np.ndarray:
-        """Return how far each row is from each centre, a column for each cluster.
+        """Return the distance of each row to each centre, a column for each cluster.
 
         Args:
             X: rows, as for `fit`.
@@ -66,7 +66,7 @@ class Clusterer(Rows):
         return self._off(X)
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
-        """Find clusters, and return the number of each row's.
+        """Find clusters, and return the cluster index of each row.
 
         Args:
             X: rows: a data frame, or an array.
@@ -83,7 +83,7 @@ class Clusterer(Rows):
         return self.fit(X, y).labels_
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Find clusters, and return how far each row is from each centre.
+        """Find clusters, and return the distance of each row to each centre.
 
         Args:
             X: rows: a data frame, or an array.

@@ -1,4 +1,4 @@
-"""Clusters of rows: centres that follow one row after the other, and exchanges of medoids. The loops."""
+"""Online k-means, and swaps of medoids: the loops."""
 
 from __future__ import annotations
 

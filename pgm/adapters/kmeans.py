@@ -1,4 +1,4 @@
-"""k-means: scikit-learn's for rows that are all there, and the form that follows one row after the other."""
+"""k-means: scikit-learn's, and online k-means."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     from pgm.models.mixtures import Mixture
 
 CLUSTERS = Loops("pgm.adapters.compiled", "finding clusters")
-_WORK = 5e8  # products of numbers in steps that are not interrupted: less than a second
+_WORK = 5e8  # multiplications in steps that are not interrupted: less than a second
 _PATH = 200  # points in time at which an online form keeps where its centres are
 
 
 class KMeans(Clusterer):
     """k-means, by scikit-learn: centres that minimise the squared distances of rows to the nearest one.
 
-    Lloyd's steps give each row to its nearest centre, and move centres to the means of their rows. It is the
-    limit of a mixture of normal distributions whose variances vanish: `to_mixture()` goes on from there.
+    Lloyd's algorithm assigns each row to its nearest centre, and moves centres to the means of their rows. It
+    is the limit of a Gaussian mixture with vanishing variances: `to_mixture()` continues from there.
 
     Args:
-        n_clusters: how many clusters.
+        n_clusters: the number of clusters.
         init: "k-means++" or "random", which draw rows; or centres, a row for each; or the number of each
             row's cluster to begin with.
-        starts: how often to begin where `init` draws; the smallest sum of squares is kept.
-        max_iter: how many steps at most.
-        tol: it has converged when centres move less, beside how rows vary.
+        starts: the number of starts, if `init` is random; the smallest sum of squares is kept.
+        max_iter: the maximum number of steps.
+        tol: convergence tolerance for the shift of the centres, relative to the variance of the rows.
         seed: seed of the random draws.
 
     After `fit` there are `cluster_centers_`, `labels_`, `inertia_` (the sum of squared distances), `n_iter_`
@@ -103,7 +103,7 @@ class KMeans(Clusterer):
     def _one(
         self, rows: np.ndarray, weights: np.ndarray, begin: Any, seed: int, clock: Clock, *, late: bool
     ) -> Any:
-        """One start, some steps at a time, so that time limits hold within it; None where the time is over.
+        """One start, some steps at a time, so that time limits hold within it; None if the time is up.
 
         Args:
             rows: numbers.
@@ -175,17 +175,17 @@ class KMeans(Clusterer):
 
 
 class OnlineKMeans(Clusterer):
-    """Online k-means: each row moves its nearest centre a fraction of the way towards it.
+    """Online k-means: each row moves its nearest centre a fraction of the distance towards it.
 
-    With a constant rate old rows are forgotten, so that centres follow what drifts; scikit-learn's
+    With a constant rate old rows are forgotten, so that centres follow drift; scikit-learn's
     MiniBatchKMeans has one that falls with the number of rows.
 
     Args:
-        n_clusters: how many clusters.
-        rate: the share of the way that the nearest centre moves.
+        n_clusters: the number of clusters.
+        rate: the fraction of the distance that the nearest centre moves.
         init: "random" draws rows of the first batch; or centres, a row for each; or the number of each
             row's cluster to begin with.
-        passes: how often `fit` goes through the rows, each time in another order.
+        passes: the number of passes of `fit`, each in a new random order.
         seed: seed of the random draws.
 
     After `fit` there are `cluster_centers_`, `labels_`, `inertia_` and `path_`, where the centres were at
@@ -236,7 +236,7 @@ class OnlineKMeans(Clusterer):
         return self._told(rows)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Go on with more rows, in their order; returns the estimator itself.
+        """Learn from more rows, in their order; returns the estimator itself.
 
         Args:
             X: rows: a data frame, or an array.

@@ -1,4 +1,4 @@
-"""k-medoids: clusters around rows of the data, by exchanges of all rows, or of some drawn by chance."""
+"""k-medoids: PAM, which tries all swaps, and CLARANS, which samples them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .rows import whole
 
 METRICS = ("euclidean", "manhattan", "precomputed")
 METHODS = ("pam", "clarans")
-_BLOCK = 2**24  # numbers that are looked at between two looks at the clock
-_LEAST = 250  # exchanges that CLARANS looks at (Ng & Han 2002); here rows, each of them for all medoids
+_BLOCK = 2**24  # entries that are processed between two checks of the clock
+_LEAST = 250  # swaps that CLARANS tries (Ng & Han 2002); here rows, each for all medoids
 _SHARE = 0.0125  # of all
 
 
@@ -28,15 +28,15 @@ class KMedoids(Clusterer):
     Unlike means, medoids are rows that exist, any distance will do, and outliers pull less.
 
     Args:
-        n_clusters: how many clusters.
-        method: "pam" begins with the best row, then the best beside it, and makes the best exchange of a
-            medoid and another row until none gains (Kaufman & Rousseeuw 1990); "clarans" begins at random and
-            takes the first of some random exchanges that gains (Ng & Han 2002), for many rows.
+        n_clusters: the number of clusters.
+        method: "pam" starts with the best row, adds the best next ones, and makes the best swap of a
+            medoid and another row until none gains (Kaufman & Rousseeuw 1990); "clarans" starts at random and
+            takes the first improving random swap (Ng & Han 2002), for many rows.
         metric: "euclidean", "manhattan", or "precomputed": X is a matrix of distances.
-        starts: how often "clarans" begins.
+        starts: the number of starts of "clarans".
         neighbours: how many rows in turn "clarans" tries in the place of each medoid before it stops; 1.25 %
             of all, 250 at least, if left out.
-        max_iter: how many exchanges at most.
+        max_iter: the maximum number of swaps.
         seed: seed of the random draws.
 
     After `fit` there are `medoid_indices_`, `cluster_centers_` (these rows), `labels_`, `inertia_` (the sum

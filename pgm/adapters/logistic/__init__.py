@@ -1,4 +1,4 @@
-"""Logistic discrimination: sigmoids and softmax of lines and quadrics, by several ways down an error."""
+"""Logistic discrimination: sigmoid and softmax models, with a choice of optimisers."""
 
 from .logistic_discriminant import LogisticDiscriminant
 from .trace import LogisticTrace

@@ -1,4 +1,4 @@
-"""Logistic discrimination as an estimator: sigmoid or softmax of lines, or of quadrics."""
+"""Logistic discrimination as an estimator: sigmoid or softmax of linear or quadratic functions."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LOSSES = ("cross-entropy", "squares")
-_NEAR_ZERO = 0.01  # the random start: between minus this and this
+_NEAR_ZERO = 0.01  # the random start: between plus and minus this
 _CELLS = 6  # weights that are printed
 
 
 class LogisticDiscriminant(RowsClassifier):
-    """P(class | row) as the sigmoid of a line in the columns; of three or more classes the softmax of lines.
+    """P(class | row) as the sigmoid of a linear function; for three or more classes, the softmax.
 
-    There are several ways down to the weights, and `trace_` keeps the steps. Nothing is added to the error:
+    There is a choice of optimisers, and `trace_` records the steps. The error is not regularised:
     scikit-learn's LogisticRegression(C=np.inf) finds the same optimum.
 
     Args:
         loss: "cross-entropy", the likelihood of the classes; or "squares", half the squared errors of
-            sigmoids, of three or more classes one for each: discrimination by regression, whose outputs
+            sigmoids, with three or more classes one for each: discrimination by regression, whose outputs
             need not sum to one (`outputs`).
-        quadratic: whether products of two columns are there too: log odds are quadrics.
+        quadratic: whether to add products of two columns, for quadratic log odds.
         rank: how many leading eigenvectors of each quadratic form are kept, in the end; all if left out.
-        optimizer: "newton", "bfgs" or "cg", which look at the curvature; "gradient", step by step as the
-            books have it; "annealing" or "genetic", which search between bounds whatever the start.
+        optimizer: "newton", "bfgs" or "cg", which use the curvature; "gradient", batch gradient descent;
+            "annealing" or "genetic", global search within bounds.
         rate: of "gradient": how much of the summed gradient is a step; left out, so much that the error
             never rises.
-        max_iter: how many steps at most.
+        max_iter: the maximum number of steps.
         tol: of the largest component of the mean gradient, at which a search has converged; None: "gradient"
             makes `max_iter` steps.
         patience: early stopping of "gradient": it ends when no row is misclassified, or when for so many
             steps not fewer were; the weights with the fewest are kept.
         validation: the share of rows that are not learned from, on which `patience` counts; 0: on those
             that are.
-        init: where weights begin: "zero", "random" (uniform between -.01 and .01), or an array, a row for
+        init: the initial weights: "zero", "random" (uniform between -.01 and .01), or an array, a row for
             each output, the intercept last.
         bound: of "annealing" and "genetic": weights lie between minus this and this.
-        seed: of what is drawn.
+        seed: seed of the random draws.
 
     After `fit` there are `coef_` and `intercept_` (a row for each output, one for two classes), `quadratic_`
     (a symmetric matrix for each output), `n_iter_`, `converged_`, `loss_` (what is minimised) and `trace_`.

@@ -1,4 +1,4 @@
-"""What logistic discrimination minimises: cross-entropy or squares, with their derivatives.
+"""The objectives of logistic discrimination: cross-entropy or squared error, with derivatives.
 
 Weights have a row for each output, the intercept last; two classes have one output. The equations are those
 of Alpaydin (2014), chapter 10.
@@ -19,7 +19,7 @@ class Seen:
 
     error: float
     gradient: np.ndarray
-    misclassified: float  # rows that are taken for another class, by weight
+    misclassified: float  # misclassified rows, by weight
 
 
 class Objective:
@@ -92,7 +92,7 @@ class Objective:
         return self._gradient(self._outputs(self._scores(flat)))
 
     def misclassified(self, flat: np.ndarray) -> float:
-        """How many rows are taken for another class, by weight."""
+        """The misclassified rows, by weight."""
         return self._wrong(self._scores(flat))
 
     def curved(self, flat: np.ndarray, along: np.ndarray) -> np.ndarray:
@@ -118,7 +118,7 @@ class Objective:
 
 
 def named(scores: np.ndarray) -> np.ndarray:
-    """The number of the class that scores name, a row of them for each output; of equals the first.
+    """The index of the predicted class, from scores with a row for each output; the first of ties.
 
     >>> named(np.array([[-1.0, 2.0]])).tolist(), named(np.array([[1.0], [3.0], [3.0]])).tolist()
     ([0, 1], [1])

@@ -1,4 +1,4 @@
-"""Ways down an error: by its gradient, by its curvature, by chance."""
+"""Optimisers: gradient descent, second-order methods, global search."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EVERY = 50  # steps between two reports of progress
 
 @dataclass(frozen=True)
 class Stopping:
-    """When a search ends."""
+    """When to stop."""
 
     max_iter: int
     tol: float | None  # of the largest component of the mean gradient; None: after max_iter steps, no sooner
@@ -32,7 +32,7 @@ class Stopping:
 
 @dataclass(frozen=True)
 class Found:
-    """Weights, and how the search ended."""
+    """The weights, and how the optimisation ended."""
 
     weights: np.ndarray
     steps: int
@@ -78,7 +78,7 @@ def descend(target: Objective, start: np.ndarray, rate: float, stop: Stopping) -
 
 
 def minimise(target: Objective, start: np.ndarray, method: str, stop: Stopping) -> Found:
-    """The minimisers of scipy that look at the gradient, and at the curvature."""
+    """Scipy's minimisers, with gradients and Hessian products."""
     from scipy import optimize
 
     clock, trace = start_clock(), LogisticTrace()
@@ -116,7 +116,7 @@ def search(
     random: np.random.Generator,
     stop: Stopping,
 ) -> Found:
-    """Searches that begin anywhere between bounds: simulated annealing, and differential evolution."""
+    """Global search within bounds: simulated annealing, and differential evolution."""
     from scipy import optimize
 
     clock, trace = start_clock(), LogisticTrace()

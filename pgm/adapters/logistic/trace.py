@@ -1,4 +1,4 @@
-"""How a search for weights went: error, rows misclassified and weights, step by step."""
+"""A trace of the optimisation: error, misclassified rows and weights by step."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class LogisticTrace(Tabular):
     """
 
     def __init__(self) -> None:
-        """Nothing yet."""
+        """An empty trace."""
         self.every = 1
         self._points: list[tuple[int, float, float, np.ndarray]] = []
         self._last: tuple[int, float, float, np.ndarray] | None = None
@@ -68,7 +68,7 @@ class LogisticTrace(Tabular):
 
     @property
     def misclassified(self) -> np.ndarray:
-        """The rows taken for another class, by weight, after each."""
+        """The misclassified rows, by weight, after each."""
         return np.array([one[2] for one in self._all])
 
     @property

@@ -1,1 +1,1 @@
-"""Neighbours: classifiers, few rows instead of all, networks of prototypes, learned metrics."""
+"""Nearest neighbours: classifiers, editing, prototype networks, metric learning."""

@@ -1,4 +1,4 @@
-"""Neighbours by a metric that is worked out anew about each query."""
+"""Nearest neighbours with a metric that is adapted to each query."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from pgm.runtime.clock import start_clock
 
 from .searching import Nearest, enough, nearest, votes
 
-_BLOCK = 2**22  # numbers of neighbours that are looked at together
+_BLOCK = 2**22  # neighbours that are processed at once
 
 
 class AdaptiveNeighbours(RowsClassifier):
-    """k nearest neighbours by a metric that suits the classes about each query (Hastie & Tibshirani 1996).
+    """Discriminant-adaptive nearest neighbours (Hastie & Tibshirani 1996).
 
-    Among the rows nearest to the query by Euclid, near ones counting more, let W be the covariance within
+    Among the rows nearest to the query (Euclidean), near ones weighted more, let W be the covariance within
     classes and B that between their means. The k that vote are nearest among these by the metric
     W^-1/2 [W^-1/2 B W^-1/2 + spread I] W^-1/2: it is long across the boundary and short along it.
 
     Args:
-        k: how many neighbours vote.
-        neighbourhood: how many rows determine the metric, and may vote.
+        k: the number of neighbours that vote.
+        neighbourhood: the number of rows that determine the metric and may vote.
         spread: what keeps the neighbourhood round; the larger, the less the classes matter.
-        ridge: what is added to W along its diagonal, as a share of the mean of that: W may be singular.
+        ridge: added to the diagonal of W, relative to its mean, because W may be singular.
 
     >>> rng = np.random.default_rng(0)
     >>> rows = rng.normal(size=(200, 2)) * [1.0, 20.0]  # the second column says nothing, and loudest
@@ -45,7 +45,7 @@ class AdaptiveNeighbours(RowsClassifier):
         self.k, self.neighbourhood, self.spread, self.ridge = k, neighbourhood, spread, ridge
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Remember rows and their classes; returns the classifier itself.
+        """Store rows and their classes; returns the classifier itself.
 
         Args:
             X: numeric rows: a data frame, or an array.

@@ -1,4 +1,4 @@
-"""The cases that justify an answer: which rows voted, and what they were."""
+"""The cases behind a nearest-neighbour answer: which rows voted, and their outcomes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROWS, _COLUMNS = 20, 6
 
 
 class SimilarCases(Tabular):
-    """Cases that an answer rests on, the nearest first; see `similar_cases`.
+    """The cases behind an answer, nearest first; see `similar_cases`.
 
     >>> from pgm.adapters import NearestNeighbours
     >>> rows, classes = [[0.0], [1.0], [9.0]], ["a", "a", "b"]
@@ -64,7 +64,7 @@ class SimilarCases(Tabular):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw how far the cases are, and what they were; returns the Axes.
+        """Draw the distances of the cases, and their outcomes; returns the Axes.
 
         Args:
             ax: axes to draw on; by default a new figure.
@@ -105,14 +105,14 @@ def _cell(value: Any) -> str:
 
 @guarded
 def similar_cases(estimator: Any, row: Any, X: Any, y: Any) -> SimilarCases:
-    """Return the cases that an answer by neighbours rests on: they justify it by what happened before.
+    """Return the cases behind a nearest-neighbour answer, to explain it by precedent.
 
     Args:
         estimator: fitted: scikit-learn's `KNeighborsClassifier` or `KNeighborsRegressor`, our
             `NearestNeighbours`, or a pipeline that ends in one.
         row: one row, as the estimator takes it.
         X: the cases that it was fitted to, in the same order.
-        y: what they were.
+        y: their outcomes.
 
     Raises:
         InvalidArgument: the estimator has no neighbours to show; X and y are not what it was fitted to.

@@ -1,4 +1,4 @@
-"""k nearest neighbours with ways to look at fewer numbers than all."""
+"""k nearest neighbours with a choice of search."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ SEARCHES = ("full", "partial", "tree", "quadrants")
 
 
 class NearestNeighbours(RowsClassifier):
-    """The k-nearest-neighbour rule by Euclid's distance, with a choice of how neighbours are searched.
+    """The k-nearest-neighbour rule in Euclidean distance, with a choice of search.
 
-    scikit-learn's `KNeighborsClassifier` has other metrics; this one looks at fewer numbers, says how many,
-    and gives densities of the classes.
+    scikit-learn's `KNeighborsClassifier` has other metrics; this one reads fewer entries, counts them,
+    and gives class-conditional densities.
 
     Args:
-        k: how many neighbours vote; odd numbers have fewer ties, which go to the class that comes first.
+        k: the number of neighbours that vote; odd k has fewer ties, which go to the first class.
         weights: "uniform", or "distance": each votes by the inverse of its distance.
-        search: "full" works out all distances. "partial" adds a distance up column after column, and gives a
-            row up once it is farther than the k-th found so far; the answer is the same, and with many
+        search: "full" computes all distances. "partial" accumulates a distance column by column, and drops
+            a row once it is farther than the k-th found so far; the answer is the same, and with many
             columns it is faster. "tree" is scipy's k-d tree, exact too, and faster with many rows of few
             columns. "quadrants" halves the first `halved` columns: one
             row stands for each part, and a query is compared only with the part whose row is nearest to it.
@@ -64,7 +64,7 @@ class NearestNeighbours(RowsClassifier):
         self.first, self.limit, self.halved = first, limit, halved
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Remember rows and their classes; returns the classifier itself.
+        """Store rows and their classes; returns the classifier itself.
 
         Args:
             X: numeric rows: a data frame, or an array.
@@ -105,7 +105,7 @@ class NearestNeighbours(RowsClassifier):
         return self._keep(about, rows_=rows, codes_=codes, exact_=exact, _search=search)
 
     def kneighbors(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return how far the neighbours of each row are, and which rows of `fit` they are, nearest first.
+        """Return the distances of the neighbours of each row, and their indices in `fit`, nearest first.
 
         Args:
             X: rows, as for `fit`.
@@ -149,8 +149,8 @@ class NearestNeighbours(RowsClassifier):
     def class_densities(self, X: Any) -> np.ndarray:
         """Return p(row | class) = k_i / (N_i V), V the volume of the ball up to the k-th neighbour.
 
-        With P(class) = N_i / N they give the shares k_i / k of `predict_proba`. They are densities in name
-        only: their integral is infinite.
+        With P(class) = N_i / N they give the shares k_i / k of `predict_proba`. They are not proper
+        densities: their integral is infinite.
 
         Args:
             X: rows, as for `fit`.
@@ -180,7 +180,7 @@ class NearestNeighbours(RowsClassifier):
         return np.asarray(counts / (np.bincount(self.codes_) * volume[:, None]))
 
     def looked_at(self, X: Any) -> float:
-        """Return the share of all numbers of all rows that the search for these looks at.
+        """Return the fraction of all entries that the search for these rows reads.
 
         Args:
             X: rows, as for `fit`.
@@ -221,7 +221,7 @@ class NearestNeighbours(RowsClassifier):
 
 
 class _Parts:
-    """Rows in quadrants, each with the row that stands for it: the nearest to the middle of its rows."""
+    """Rows in quadrants, each with its prototype: the row nearest to the centre of its rows."""
 
     def __init__(self, rows: np.ndarray, halved: int) -> None:
         halved = min(halved, rows.shape[1], 30)

@@ -1,4 +1,4 @@
-"""Neighbours of rows: who is near, which rows classify all others, in which discs a row lies. The loops."""
+"""Nearest neighbours, condensing, and coverage by discs: the loops."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _put(near, far, at, filled, k, entry, d):
 
 
 def _said(near, at, count, labels, entries, votes):
-    """The class that most of these entries are of, of equals the first; -1: there is none."""
+    """The majority class of these entries, the first of ties; -1: there is none."""
     if count == 0:
         return -1
     votes[:] = 0
@@ -165,7 +165,7 @@ def condense(
     rows: Floats, dim: int, labels: Ints, classes: int, order: Ints, k: int, most: int, passes: int,
     entries: Ints, made: Ints, stop: Flag,
 ):  # fmt: skip
-    """Store each row that the stored ones vote wrongly about, again and again until nothing changes.
+    """Condensing: store each row that the stored ones misclassify, until nothing changes.
 
     A row is stored `most` times at most, and `entries` says which were, one after the other. `made` gets how
     many these are, after how many passes, and whether the last of them changed nothing. Each row remembers
@@ -237,7 +237,7 @@ def _nearest_left(rows, dim, entries, left, t, k, near, far):
 def thin_out(
     rows: Floats, dim: int, labels: Ints, classes: int, k: int, entries: Ints, left: Ints, stop: Flag
 ):
-    """Take entries away, the first stored first, while no row that was right becomes wrong.
+    """Remove entries, oldest first, while no correctly classified row becomes misclassified.
 
     `left` gets 1 for entries that stay. Each row remembers its nearest entries, at least one more than vote,
     and looks at all only when these have become too few.

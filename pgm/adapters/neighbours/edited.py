@@ -1,4 +1,4 @@
-"""A classifier by neighbours among few of the rows, and what keeping so few costs."""
+"""Nearest-neighbour classification on an edited subset of the rows, and its training error."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 
 class EditedNeighbours(RowsClassifier):
-    """k nearest neighbours among rows that `method` chooses: few, and about as good as all.
+    """k nearest neighbours on an edited subset of rows, chosen by `method`.
 
     Args:
         method: "condensing", "voronoi", "side" or "grab-bag"; or one of these with options, as
             `Condensing(thin=True)`, `VoronoiEditing()`, `SideEditing(boundary=...)`, `GrabBag()`.
-        k: how many neighbours vote; of equals the class that comes first.
+        k: the number of neighbours that vote; ties go to the first class.
 
     After `fit` there are `indices_`, which rows are kept, in the order in which they were chosen; `copies_`,
-    how often each counts; `rows_` and `codes_`, what votes; `training_error_`, the share of all rows that
-    these vote wrongly about; `passes_` and `converged_`, whether the last pass changed nothing.
+    how often each counts; `rows_` and `codes_`, the voters; `training_error_`, the fraction of all rows that
+    they misclassify; `passes_` and `converged_`, whether the last pass changed nothing.
 
     >>> told = EditedNeighbours("voronoi").fit([[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]], list("aaabbb"))
     >>> told.indices_.tolist(), told.training_error_, told.predict([[3.4], [3.6]]).tolist()
@@ -52,7 +52,7 @@ class EditedNeighbours(RowsClassifier):
         self.method, self.k = method, k
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Choose rows and remember them; returns the classifier itself.
+        """Choose and store rows; returns the classifier itself.
 
         Args:
             X: numeric rows: a data frame, or an array.
@@ -127,7 +127,7 @@ class EditedNeighbours(RowsClassifier):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw Voronoi cells, where the class changes, and stars on rows that are not kept; returns the Axes.
+        """Draw Voronoi cells, decision boundaries, and stars on rows that are not kept; returns the Axes.
 
         Args:
             X: the rows of `fit`, of two columns; left out: those kept alone.
@@ -172,19 +172,19 @@ class EditedNeighbours(RowsClassifier):
 
 @guarded
 def augmented_error(X: Any, y: Any, kept: Any, *, penalty: float = 0.0, k: int = 1) -> float:
-    """The share of rows that the k nearest kept ones vote wrongly about, and a penalty for each kept (8.17).
+    """The fraction of rows that the kept ones misclassify, plus a penalty for each kept row (8.17).
 
     With `penalty=0` it is zero exactly if what is kept is a consistent subset.
 
     Args:
         X: numeric rows: a data frame, or an array.
         y: the class of each row.
-        kept: the places of the rows that are kept; one that is stored twice stands there twice.
+        kept: the indices of the kept rows; one that is stored twice is listed twice.
         penalty: that of each kept row.
-        k: how many neighbours vote.
+        k: the number of neighbours that vote.
 
     Raises:
-        InvalidArgument: what is kept are no places of rows, or none.
+        InvalidArgument: `kept` is empty, or holds something other than row indices.
         InvalidFrame: a value is missing or not a number.
 
     >>> rows = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]

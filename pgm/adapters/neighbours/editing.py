@@ -1,4 +1,4 @@
-"""Ways to keep few of the rows that neighbours are searched among."""
+"""Editing methods: reduced sets of rows for nearest-neighbour classification."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ class Edited:
 
     rows: np.ndarray  # which, in the order in which they were chosen; twice, what counts twice
     passes: int = 1
-    stable: bool = True  # False: it ended before nothing changed any more
+    stable: bool = True  # False: it ended before convergence
 
 
 @dataclass(frozen=True, kw_only=True)
 class Condensing:
-    """Condensed nearest neighbours: a row is stored if those stored so far vote wrongly about it (Hart 1968).
+    """Condensed nearest neighbours: a row is stored if those stored so far misclassify it (Hart 1968).
 
-    Rows are passed over until nothing changes; then no row is voted wrongly about, unless some lie in one
-    place and have different classes. What is kept depends on the order.
+    Passes repeat until nothing changes; then no row is misclassified, unless some coincide
+    and have different classes. The result depends on the order.
 
     Args:
         order: "random", or "given".
-        starts: how many random orders are tried; kept is what has the least E + penalty * copies (8.17), E
-            the share of rows voted wrongly about.
+        starts: the number of random orders; the result has the least E + penalty * copies (8.17), with E
+            the fraction of misclassified rows.
         penalty: that of a stored copy.
-        thin: whether rows that are no longer needed are taken away at the end, the first stored first.
-        passes: how many at most.
+        thin: whether rows that are no longer needed are removed at the end, oldest first.
+        passes: the maximum number.
         seed: of random orders.
 
     >>> from pgm.adapters import EditedNeighbours
@@ -86,12 +86,12 @@ class Condensing:
 
 @dataclass(frozen=True, kw_only=True)
 class GrabBag:
-    """Store and grab bag: rows that the store votes rightly about go to the bag, which is gone over again.
+    """Store and grab bag: rows that the store classifies correctly go to the bag, which is processed again.
 
-    As condensing in the order given, but each row is stored once, whatever the votes.
+    Like condensing in the order given, but each row is stored at most once.
 
     Args:
-        passes: how many at most.
+        passes: the maximum number.
 
     >>> from pgm.adapters import EditedNeighbours
     >>> rows = [[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]]
@@ -107,10 +107,10 @@ class GrabBag:
 
 @dataclass(frozen=True, kw_only=True)
 class VoronoiEditing:
-    """Keeps the rows one of whose Voronoi neighbours is of another class: 1-nn on these decides as on all.
+    """Voronoi editing: keeps rows with a Voronoi neighbour of another class; the 1-nn rule is unchanged.
 
-    Neighbours are rows whose cells share a wall. Up to four columns Qhull finds them; beyond, rays settle
-    most rows and linear programs the rest, of which there may be many: their number is said before.
+    Neighbours are rows whose cells share a facet. Up to four columns Qhull finds them; beyond, rays settle
+    most rows and linear programs the rest; their number is checked first.
 
     Args:
         programs: how many linear programs may be solved.
@@ -136,9 +136,9 @@ class SideEditing:
     """Removes rows on the wrong side of the boundary.
 
     Args:
-        boundary: a classifier that draws it, of which a copy is fitted to all rows; left out: the vote of the
+        boundary: a classifier, of which a copy is fitted to all rows; by default the vote of the
             `neighbours` nearest other rows (Wilson 1972).
-        neighbours: how many vote, where there is no classifier.
+        neighbours: the number of voters, if there is no classifier.
 
     >>> from pgm.adapters import EditedNeighbours
     >>> rows = [[0.0], [1.0], [2.0], [2.5], [5.0], [6.0], [7.0]]
@@ -172,7 +172,7 @@ METHODS: dict[str, Any] = {
 
 
 def error_of(rows: np.ndarray, codes: np.ndarray, kept: np.ndarray, k: int, clock: Clock) -> float:
-    """The share of rows that the k nearest of those kept vote wrongly about."""
+    """The fraction of rows that the k nearest kept rows misclassify."""
     found = nearest(rows[kept], rows, k, clock)
     said = votes(found, codes[kept], int(codes.max()) + 1, "uniform").argmax(axis=1)
     return float((said != codes).mean())

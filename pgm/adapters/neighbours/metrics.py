@@ -1,4 +1,4 @@
-"""Representations in which neighbours mean more: a metric that is learned, and similarities to all rows."""
+"""Metric learning and the empirical kernel map: representations for nearest neighbours."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SOFT = (0.3, 1e-2, 1e-4)  # up to which slack the error is round, one after the
 
 
 class LargeMarginMetric(Rows):
-    """Learns a metric by which rows of other classes are farther than neighbours of the same, by a margin.
+    """Large-margin metric learning: rows of other classes are farther than neighbours, by a margin.
 
     It is D(x, x') = (x - x')ᵀ M (x - x') = |L x - L x'|², and `transform` returns L x: a pipeline with any
     classifier by neighbours takes the metric. With w = `margin_weight`, what is minimised is
@@ -30,12 +30,12 @@ class LargeMarginMetric(Rows):
     of i by Euclid, j of its class and l of another (Weinberger & Saul 2009; Alpaydin 2014, 13.63).
 
     Args:
-        k: how many neighbours of each row are looked at.
-        margin_weight: what violated margins weigh, beside distances of neighbours of one class; below 1.
-        dim: how many columns L x has; left out: as many as x. With fewer, the error has local minima.
+        k: the number of neighbours of each row.
+        margin_weight: the weight of violated margins against distances within classes; below 1.
+        dim: the number of columns of L x; by default that of x. With fewer, the error has local minima.
         form: of M: "full", or "diagonal", a weight for each column.
-        sparsity: with "diagonal", what the sum of the weights adds to the error: some become zero.
-        max_iter: how many steps at most.
+        sparsity: with "diagonal", an L1 penalty on the weights, which sets some to zero.
+        max_iter: the maximum number of steps.
 
     After `fit` there are `metric_`, M; `components_`, L; `error_`, the error; `errors_`, from that of the
     start on (Euclid's metric; with `dim` that of the main axes); `n_iter_`; and `converged_`. For 10,000 rows
@@ -70,7 +70,7 @@ class LargeMarginMetric(Rows):
         self.form, self.sparsity, self.max_iter = form, sparsity, max_iter
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn asks before it validates: classes are needed."""
+        """The tags that scikit-learn's validation reads: classes are needed."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
@@ -262,10 +262,10 @@ def _least(
 
 
 class SimilarityMap(Rows):
-    """Represents a row by its similarities to all rows of `fit`, for any learner (the empirical kernel map).
+    """The empirical kernel map: represents a row by its similarities to all training rows, for any learner.
 
     Args:
-        similarity: a function of two rows that returns a number; or the name of one of scikit-learn's
+        similarity: a function of two rows that returns a float; or the name of one of scikit-learn's
             pairwise kernels: "linear", "rbf", "polynomial", "cosine", ...
         gamma: that of the kernel, where it has one; left out: scikit-learn's choice.
 
@@ -277,7 +277,7 @@ class SimilarityMap(Rows):
     rows_: np.ndarray
 
     def __init__(self, similarity: str | Callable[..., float] = "rbf", *, gamma: float | None = None) -> None:
-        """Take the similarity; `fit` checks it."""
+        """Store the similarity; `fit` checks it."""
         self.similarity, self.gamma = similarity, gamma
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -351,7 +351,7 @@ class SimilarityMap(Rows):
 
 
 def plan_table(rows: int, columns: int, what: str) -> None:
-    """Refuse a table of numbers that would not fit into memory."""
+    """Refuse a matrix that would not fit into memory."""
     size, limit = 8 * rows * columns, current().memory_limit
     if size > limit:
         raise TooLarge(

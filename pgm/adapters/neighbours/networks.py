@@ -1,4 +1,4 @@
-"""Networks whose hidden units are the rows: probabilistic neural network, reduced Coulomb energy."""
+"""Networks with a hidden unit per row: probabilistic neural network, reduced Coulomb energy."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from .searching import loop
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_BLOCK = 2**22  # activations that are held together
+_BLOCK = 2**22  # activations that are held at once
 REGIONS = ("class", "conflict", "none")
 
 
 class ProbabilisticNeuralNetwork(RowsClassifier):
-    """A unit for each row, w = x / |x|, which sends exp((x·w - 1) / sigma²) to the output of its class.
+    """A probabilistic neural network: a unit for each row, w = x / |x|, with exp((x·w - 1) / sigma²).
 
-    Rows are scaled to length one, those of questions too, so that this is exp(-|x - w|² / 2 sigma²), a
-    Gaussian window. An output adds up what it gets; the largest one names the class. Units of new rows are
-    added by `partial_fit` at any time. A row of zeros has no direction, and stays: x·w is 0.
+    All rows are scaled to unit length, in prediction too, so the activation is exp(-|x - w|² / 2 sigma²), a
+    Gaussian window. Each class sums the activations of its units; the largest sum wins. `partial_fit` adds
+    units for new rows at any time. A row of zeros has no direction and is left as it is: x·w is 0.
 
     Args:
         sigma: the width of the window.
@@ -45,7 +45,7 @@ class ProbabilisticNeuralNetwork(RowsClassifier):
     codes_: np.ndarray
 
     def __init__(self, sigma: float = 1.0) -> None:
-        """Take the width; `fit` checks it."""
+        """Store the width; `fit` checks it."""
         self.sigma = sigma
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -56,7 +56,7 @@ class ProbabilisticNeuralNetwork(RowsClassifier):
             y: the class of each row.
 
         Raises:
-            InvalidArgument: sigma is no number above zero; one class only.
+            InvalidArgument: sigma is not positive; one class only.
             InvalidFrame: a value is missing or not a number.
 
         >>> ProbabilisticNeuralNetwork().fit([[3, 4], [0, 2]], ["a", "b"]).weights_.tolist()
@@ -75,7 +75,7 @@ class ProbabilisticNeuralNetwork(RowsClassifier):
             classes: all classes that there may ever be; needed by the first call, unless `fit` came before.
 
         Raises:
-            InvalidArgument: a class that is none of those known; sigma is no number above zero.
+            InvalidArgument: an unknown class; sigma is not positive.
             InvalidFrame: a value is missing or not a number.
 
         >>> told = ProbabilisticNeuralNetwork().partial_fit([[3, 4]], ["a"], classes=["a", "b"])
@@ -115,7 +115,7 @@ class ProbabilisticNeuralNetwork(RowsClassifier):
         return self._keep(about, **kept)
 
     def activations(self, X: Any) -> np.ndarray:
-        """Return what each output adds up, g of each class.
+        """Return the sum of activations of each class, g.
 
         Args:
             X: rows, as for `fit`.
@@ -132,7 +132,7 @@ class ProbabilisticNeuralNetwork(RowsClassifier):
         return np.asarray(sums * np.exp(best))
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the share of each output.
+        """Return the share of each class in the activations.
 
         Args:
             X: rows, as for `fit`.
@@ -177,14 +177,14 @@ class ProbabilisticNeuralNetwork(RowsClassifier):
 
 
 class RCENetwork(RowsClassifier):
-    """Reduced Coulomb energy: about each row a disc, as large as it can be without a row of another class.
+    """Reduced Coulomb energy (RCE): about each row the largest disc without a row of another class.
 
-    Where discs of one class alone lie, a query is of that class; where discs of several classes do, there is
-    a conflict; beyond all discs nothing is known. `regions` says which, and `evidence` makes likelihoods of
-    it for a network.
+    In discs of one class only, a query is of that class; in discs of several classes, there is
+    a conflict; outside all discs nothing is known. `regions` tells which, and `evidence` turns it into
+    likelihoods for a network.
 
     Args:
-        largest: the largest radius; left out: there is none.
+        largest: the largest radius; by default there is no limit.
         margin: how much smaller a radius is than the distance to the nearest row of another class. Discs are
             open: that row is outside also with margin 0.
         unit_length: whether rows are scaled to length one.
@@ -266,7 +266,7 @@ class RCENetwork(RowsClassifier):
         return found
 
     def regions(self, X: Any) -> np.ndarray:
-        """Return of each row whether it lies in discs of one "class", in "conflict", or in "none".
+        """Return for each row whether it lies in discs of one "class", in "conflict", or in "none".
 
         Args:
             X: rows, as for `fit`.
@@ -300,17 +300,17 @@ class RCENetwork(RowsClassifier):
         return np.asarray(np.where(whole > 0.0, found / np.maximum(whole, 1.0), self._shares))
 
     def evidence(self, X: Any, *, error: float = 0.0) -> list[Likelihood | None]:
-        """Return what each row says about its class, for a node that has these classes as states.
+        """Return the evidence of each row about its class, for a node that has these classes as states.
 
         One class: that class. A conflict: the shares of the discs. No disc: None, nothing is known.
 
         Args:
             X: rows, as for `fit`.
-            error: how often what discs say is no more than a guess: that share is spread over all classes.
+            error: the error rate of the discs: this fraction is spread evenly over all classes.
 
         Raises:
             IncompleteModel: it is not fitted.
-            InvalidArgument: the error is no number from 0 to 1.
+            InvalidArgument: the error is not in [0, 1].
             InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> told = RCENetwork().fit([[0.0], [9.0], [10.0]], ["a", "a", "b"])

@@ -15,18 +15,18 @@ DISTANCES = ("euclidean", "shared", "mahalanobis")
 
 
 class PrototypeClassifier(RowsClassifier):
-    """Names the class that has the nearest prototype; with one for each class, the nearest-mean classifier.
+    """The nearest-prototype classifier; with one prototype per class, the nearest-mean classifier.
 
     Prototypes are the centres that k-means finds among the rows of a class. scikit-learn's `NearestCentroid`
     has one for each class, and no covariances.
 
     Args:
-        prototypes: how many for each class.
+        prototypes: the number for each class.
         distance: "euclidean"; "shared" takes the Mahalanobis distance by the covariance within classes;
             "mahalanobis" that of each class. These two are squares, without a root and without the
             determinants that a normal density has beside them.
-        starts: how often k-means begins, of which the best is taken.
-        seed: of where it begins.
+        starts: the number of starts of k-means; the best is kept.
+        seed: seed of the starts.
 
     After `fit` there are `prototypes_`, a row for each; `codes_`, the places of their classes in `classes_`;
     and `covariances_`, for each class, if a distance takes them.
@@ -140,7 +140,7 @@ class PrototypeClassifier(RowsClassifier):
         return np.asarray(np.minimum.reduceat(far, np.searchsorted(self.codes_, self._places()), axis=1))
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return less the distance to each class; of two classes, how much nearer the second is.
+        """Return minus the distance to each class; for two classes, how much nearer the second is.
 
         Args:
             X: rows, as for `fit`.
@@ -156,7 +156,7 @@ class PrototypeClassifier(RowsClassifier):
         return np.asarray(far[:, 0] - far[:, 1] if far.shape[1] == 2 else -far)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class of the nearest prototype; of equals the one that comes first in `classes_`.
+        """Return the class of the nearest prototype; ties go to the first in `classes_`.
 
         Args:
             X: rows, as for `fit`.

@@ -1,4 +1,4 @@
-"""Who is near: the search that every method of neighbours shares."""
+"""Nearest-neighbour search, shared by all neighbour methods."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def loop(name: str, *args: Any, steps: float, clock: Clock) -> None:
 
 
 def nearest(rows: np.ndarray, queries: np.ndarray, k: int, clock: Clock, *, own: bool = False) -> Nearest:
-    """The k rows nearest to each query, by Euclid; all distances are worked out.
+    """The k rows nearest to each query in Euclidean distance; all distances are computed.
 
     Args:
-        rows: who may be near.
-        queries: to whom.
+        rows: the candidates.
+        queries: the points whose neighbours are sought.
         k: how many.
         clock: the time of the question.
         own: query i is row i, and no neighbour of its own.
@@ -64,8 +64,8 @@ def nearest_in_part(
     """The same, where distances are no longer added up once they are too large; see the loop.
 
     Args:
-        rows: who may be near.
-        queries: to whom.
+        rows: the candidates.
+        queries: the points whose neighbours are sought.
         k: how many.
         clock: the time of the question.
         ranges: from which row to which each query looks; all if left out.

@@ -1,4 +1,4 @@
-"""Which rows have Voronoi cells that touch: by Qhull in few columns, by linear programs in more."""
+"""Voronoi neighbours: by Qhull in few columns, by linear programs in more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learning to rank: which of two rows comes first, from ranks, from pairs, from clicks."""
+"""Learning to rank, from ranks, pairs or clicks."""
 
 from .linear_ranker import LinearRanker
 from .pairs import click_pairs

@@ -1,4 +1,4 @@
-"""Pairs of rows, the better first: weights that follow those in the wrong order. The loops."""
+"""Pairwise ranking updates: the loops."""
 
 from __future__ import annotations
 

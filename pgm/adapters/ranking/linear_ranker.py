@@ -1,4 +1,4 @@
-"""A line whose values order rows: learned from pairs of which one is better."""
+"""Linear ranking: a linear score learned from pairs of rows."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ _CELLS = 12
 
 
 class LinearRanker(Rows):
-    """Orders rows by a line in their columns, g(x) = w x, learned from pairs of which one is better.
+    """A linear ranker: orders rows by g(x) = w x, learned from pairs in which one row is better.
 
     At each pair whose better row is less than `margin` ahead the weights take a step along the difference of
     the two: the hinge error of pairs, one after the other (Alpaydin 2014, section 10.9). `predict` gives the
     scores, `rank` their order, `top` the best.
 
     Args:
-        margin: how far ahead the better row of a pair shall be; 0: only not behind.
+        margin: how far ahead the better row of a pair must be; 0: only not behind.
         rate: of a step.
-        max_iter: how many passes through the pairs at most; a pass without a step is the last.
-        max_pairs: how many pairs a pass has at most; of more, so many are drawn for each pass.
+        max_iter: the maximum number of passes through the pairs; a pass without a step is the last.
+        max_pairs: the maximum number of pairs in a pass; from more, this many are sampled for each pass.
         shuffle: whether the pairs of a pass come in random order, not by rank.
-        init: where the weights begin, zeros if left out, which margin=0 does not leave.
-        seed: of what is drawn.
+        init: the initial weights, by default zeros, from which margin=0 does not move.
+        seed: seed of the random draws.
 
     After `fit` there are `coef_`, `n_pairs_` (all there are), `n_iter_`, `converged_` (whether the last pass
     looked at all pairs and had no step), `loss_` (the hinge error of the last pass's pairs) and `trace_`, the
@@ -115,10 +115,10 @@ class LinearRanker(Rows):
 
         Args:
             X: rows: a data frame, or an array.
-            pairs: (better, worse), by the numbers of the rows; any partial order.
+            pairs: (better, worse), by row index; any partial order.
 
         Raises:
-            InvalidArgument: an option is out of range; pairs that are none.
+            InvalidArgument: an option is out of range; invalid pairs.
             InvalidFrame: a value is missing or not a number.
             OutOfTime: the time limit is reached.
 
@@ -236,7 +236,7 @@ class LinearRanker(Rows):
         return found
 
     def top(self, X: Any, k: int = 1) -> np.ndarray:
-        """Return the numbers of the k best rows, the best first; of equals the one that comes first.
+        """Return the indices of the k best rows, best first; ties keep their order.
 
         Args:
             X: rows, as for `fit`.
@@ -257,7 +257,7 @@ class LinearRanker(Rows):
         return np.asarray(np.argsort(-scores, kind="stable")[:k])
 
     def rerank(self, X: Any, group: Any) -> dict[Any, np.ndarray]:
-        """Return for each list of candidates the numbers of its rows, the best first.
+        """Return for each list of candidates the indices of its rows, best first.
 
         Candidates come from another model, whose score may be one of the columns; of equals the one that
         comes first stays first.
@@ -284,7 +284,7 @@ class LinearRanker(Rows):
         return {names[part[0]]: part for part in np.split(order, cuts)}
 
     def score(self, X: Any, y: Any, group: Any = None) -> float:
-        """Return the share of pairs that are in the right order; those that tie count half.
+        """Return the fraction of pairs that are in the right order; ties count half.
 
         Args:
             X: rows, as for `fit`.
@@ -322,7 +322,7 @@ class LinearRanker(Rows):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Return a plot of rows with their ranks in two columns, and of the way that scores rise.
+        """Return a plot of rows with their ranks in two columns, and the direction of rising scores.
 
         Args:
             X: rows, as for `fit`.

@@ -1,4 +1,4 @@
-"""Pairs of rows of which one is better: from ranks within groups, all or some drawn, and from clicks."""
+"""Preference pairs: from ranks within groups, all or sampled, and from clicks."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _next(new: np.ndarray) -> np.ndarray:
 
 @guarded
 def click_pairs(shown: Sequence[Any], clicked: Any) -> list[tuple[Any, Any]]:
-    """What clicks on a list say: what was clicked is better than what stood above it and was not.
+    """Preference pairs from clicks on a list: a clicked item beats those above it that were not clicked.
 
     Args:
         shown: what was shown, from the top.
