@@ -1,1 +1,1 @@
-"""Questions about answers: why this one, what to look at next, what if the numbers are off."""
+"""Explanation, sensitivity analysis, and value of information for answers."""

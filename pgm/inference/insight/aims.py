@@ -1,4 +1,4 @@
-"""What a question about an answer is about: one state of a target, and how far it is from the others."""
+"""The hypothesis of an explanation or sensitivity analysis: one state of a target, and its odds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Given = Mapping[str, Any] | None
 
 
 class Network(Protocol):
-    """What questions about numbers and arrows need of a network beside its answers."""
+    """What explanation and sensitivity analysis need from a network, apart from its answers."""
 
     def cpd(self, name: str) -> CPD:
         """P(name | parents)."""
@@ -28,7 +28,7 @@ class Network(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """A target, the state that is asked about, and what is given."""
+    """A target, the state of interest, and the evidence."""
 
     variable: Variable
     code: int
@@ -58,7 +58,7 @@ class Aim:
 
 
 def target_of(model: Questions, target: object, given: Given) -> tuple[Variable, dict[str, object]]:
-    """The target's variable and what is given, checked: the target has states and is not observed."""
+    """The target's variable and the evidence, checked: the target is discrete and not observed."""
     variables = model.variables
     if not isinstance(target, str) or target not in variables:
         raise UnknownVariable(target, variables)
@@ -78,7 +78,7 @@ def target_of(model: Questions, target: object, given: Given) -> tuple[Variable,
 
 
 def aim(model: Questions, target: object, given: Given, state: State | None) -> Aim:
-    """What is asked about; without a state it is True, or else the most probable one given all this."""
+    """The hypothesis; by default the state True, or else the most probable one given the evidence."""
     variable, known = target_of(model, target, given)
     answer: Distribution = model.query(variable.name, known)
     if state is not None:

@@ -1,4 +1,4 @@
-"""What it costs to see variables: each its own, or less where a group is seen together; and the best sets."""
+"""Costs of observing variables, individually or in groups; and the best sets to observe."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SETS = 20_000  # that are tried one by one
 def read_costs(
     variables: Mapping[str, Variable], costs: Mapping[Any, float] | None
 ) -> dict[frozenset[str], float]:
-    """The costs as a user gives them: {name, or (name, ...): number}.
+    """Read costs: {name or (name, ...): cost}.
 
     Args:
         variables: those of the model.
@@ -45,7 +45,7 @@ def read_costs(
 
 
 def cost_of(names: Sequence[str], costs: Mapping[frozenset[str], float]) -> float:
-    """The cost of seeing some variables: that of the group if it has one, else with the best group in it.
+    """The cost of observing some variables, with the cheapest use of group costs.
 
     Args:
         names: the variables.
@@ -80,7 +80,7 @@ def used_costs(costs: Mapping[frozenset[str], float], sets: Iterable[Names]) -> 
 def best_sets(
     there: Sequence[str], k: object, worth: Callable[[Names], float], bound: str = ""
 ) -> tuple[dict[Names, float], Report]:
-    """What sets of k are worth: all of them, or where they are too many the one that grows greedily.
+    """The values of sets of k: of all of them, or if they are too many of the greedy one.
 
     Args:
         there: the names to choose from.

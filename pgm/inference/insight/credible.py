@@ -1,4 +1,4 @@
-"""How sure an answer is, given how few rows its numbers were learned from: a belief about a probability."""
+"""Credible intervals: the uncertainty of an answer due to parameters learned from few rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class CredibleAnswer(Result, Tabular):
-    """Where P(state | given) lies if its numbers are as uncertain as the rows behind them leave them.
+    """A credible interval for P(state | given), given the posterior of the parameters.
 
     `interval` holds the answer with a belief of `level`, as much left out below as above; `mean` and `sd` are
     of the belief, `draws` the answers for tables drawn from their posterior. `probability` is the answer with
@@ -59,7 +59,7 @@ class CredibleAnswer(Result, Tabular):
 
     @property
     def probability(self) -> float:
-        """The answer with the numbers that the network has."""
+        """The answer with the parameters of the network."""
         return self.aim.probability
 
     @property
@@ -89,12 +89,12 @@ class CredibleAnswer(Result, Tabular):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw how the belief about the answer is spread, with the interval; returns the Axes.
+        """Draw the posterior distribution of the answer, with the interval; returns the Axes.
 
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches.
-            title: what stands above.
+            title: the title.
         """
         from pgm import plot
 

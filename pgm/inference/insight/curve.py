@@ -1,4 +1,4 @@
-"""An answer as a function of one number of a network."""
+"""An answer as a function of one parameter: sensitivity functions."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _IMPOSSIBLE = 1e-10  # of P(given), relative to what it is: rounding
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """An answer as a function of one number: exactly a ratio of two linear functions of it.
+    """An answer as a function of one parameter: exactly a ratio of two linear functions of it.
 
-    `curve(0.3)` is the answer if the number were 0.3 and the other entries of its row changed in
+    `curve(0.3)` is the answer if the parameter were 0.3 and the other entries of its row changed in
     proportion. `range` is where the most probable state of the target stays what it is, `order` where all its
     states stay in order.
     """
 
     node: str
-    key: Any  # the states of the parents and the child; of numbers that are no table entries their name
+    key: Any  # the states of the parents and the child; for parameters of other distributions their name
     text: str
     value: float  # as it is
     answer: float  # as it is
@@ -36,7 +36,7 @@ class Curve:
     order: tuple[float, float] | None = None  # the same
 
     def __call__(self, value: float) -> float:
-        """The answer if the number had this value."""
+        """The answer if the parameter had this value."""
         if math.isnan(self.down):
             raise self._nonlinear()
         if not 0.0 <= value <= 1.0:
@@ -56,7 +56,7 @@ class Curve:
             answer: a probability.
 
         Raises:
-            InvalidArgument: the answer is no ratio of linear functions of this number.
+            InvalidArgument: the answer is not a ratio of linear functions of this parameter.
 
         >>> import pgm
         >>> net = pgm.load_network("asia")
@@ -81,12 +81,12 @@ class Curve:
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw the answer over the number, the present values marked; returns the Axes.
+        """Draw the answer over the parameter, with the current values marked; returns the Axes.
 
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches.
-            title: what stands above.
+            title: the title.
         """
         from pgm import plot
 
@@ -100,7 +100,7 @@ class Curve:
 
 
 def possible_at(curve: Curve, value: float) -> bool:
-    """Whether the answer is known to be a function of the number, and what is given is possible there."""
+    """Whether the answer is known as a function of the parameter, with possible evidence there."""
     return not math.isnan(curve.down) and 1.0 + curve.down * (value - curve.value) > _IMPOSSIBLE
 
 

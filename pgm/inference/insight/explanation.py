@@ -1,4 +1,4 @@
-"""Why an answer is what it is: what each finding does, alone and beside the others; which conflict."""
+"""Why an answer is what it is: the contribution of each finding, and conflicts between them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-_MOST_PAIRS = 64  # findings of which every pair is looked at
+_MOST_PAIRS = 64  # findings for which every pair is examined
 _RARE = 20  # states that would explain a conflict away, at most so many are kept
 _STILL = 1e-12  # log-odds: rounding
 
@@ -39,11 +39,11 @@ class Trails(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one finding does to the probability of a state.
+    """The contribution of one finding to the probability of a state.
 
     `alone` and `without` are the answer given only it, and given all others; `adds` is by how much it moves
-    the log-odds beside the others, `adds_alone` from the beginning. `paths` has the active paths to the
-    target with what passes along each: the least total variation by which it moves, beside the others, any
+    the log-odds given the others, `adds_alone` from the prior. `paths` has the active paths to the
+    target with what passes along each: the least total variation by which it moves, given the others, any
     variable on the path.
     """
 
@@ -53,7 +53,7 @@ class Finding:
     without: float
     adds_alone: float
     adds: float
-    path: tuple[str, ...]  # a shortest path along which it tells about the target; empty: there is none
+    path: tuple[str, ...]  # a shortest active path to the target; empty: there is none
     paths: tuple[tuple[tuple[str, ...], float], ...] = ()  # with what passes along each, the most first
 
     @property
@@ -63,7 +63,7 @@ class Finding:
 
 
 class AnswerExplanation(Result, Tabular, Mapping[str, Finding]):
-    """Why P(state | given) is what it is, finding by finding; it prints as a table and reads as a story.
+    """Why P(state | given) is what it is, finding by finding; it prints as a table, and as sentences.
 
     `conflict` is the logarithm of the product of all P(finding) over P(findings): above zero they are less
     probable together than apart, which hints at a mistake or a rare case (Jensen et al. 1991). `pairs` has it
@@ -96,7 +96,7 @@ class AnswerExplanation(Result, Tabular, Mapping[str, Finding]):
     )
     report: Report
     aim: Aim
-    before: float  # the probability with nothing known
+    before: float  # the prior probability
     steps: tuple[float, ...]  # the probability as findings come in, in the order given; the first is `before`
     conflict: float
     pairs: dict[tuple[str, str], float]
@@ -117,7 +117,7 @@ class AnswerExplanation(Result, Tabular, Mapping[str, Finding]):
         arrows: Sequence[tuple[str, str]],
         report: Report,
     ) -> None:
-        """Take what `explain` found."""
+        """Store the results of `explain`."""
         put(self, "aim", aim)
         put(self, "before", steps[0])
         put(self, "steps", tuple(steps))
@@ -172,7 +172,7 @@ class AnswerExplanation(Result, Tabular, Mapping[str, Finding]):
 
     @property
     def pulls(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The findings that beside the others raise the probability, and those that lower it."""
+        """The findings that raise the probability given the others, and those that lower it."""
         up = tuple(name for name, f in self.items() if f.adds > _STILL)
         return up, tuple(name for name, f in self.items() if f.adds < -_STILL)
 
@@ -222,7 +222,7 @@ class AnswerExplanation(Result, Tabular, Mapping[str, Finding]):
         return said
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers: before, after, conflict, and of each finding alone, without, adds_alone, adds."""
+        """The results: before, after, conflict, and for each finding alone, without, adds_alone, adds."""
         each = {
             name: {"alone": f.alone, "without": f.without, "adds_alone": f.adds_alone, "adds": f.adds}
             for name, f in self.items()
@@ -243,14 +243,14 @@ class AnswerExplanation(Result, Tabular, Mapping[str, Finding]):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw how the answer comes about; returns the Axes.
+        """Draw the explanation; returns the Axes.
 
         Args:
             ax: axes to draw on; a new figure if left out.
             kind: "waterfall", the log-odds as findings come in, in the order given; or "paths", along which
-                arrows the findings tell about the target, variables the darker the further they moved.
+                arrows the findings influence the target; variables are the darker the further they moved.
             figsize: width and height of a new figure in inches.
-            title: what stands above.
+            title: the title.
 
         Raises:
             InvalidArgument: another kind.
@@ -347,12 +347,12 @@ def explain(model: Any, target: object, given: Given, state: State | None) -> An
 
 
 def _step(before: float, after: float) -> float:
-    """By how much log-odds grow; nothing where both are certain of the same."""
+    """The difference of log-odds; 0 if both are certain of the same."""
     return 0.0 if math.isclose(before, after, rel_tol=1e-14) else log_odds(after) - log_odds(before)
 
 
 def _told(model: Any, asked: Aim, names: Sequence[str]) -> dict[str, dict[str, float]]:
-    """For each finding how far it moves every state variable that is not observed, beside the others."""
+    """For each finding how far it moves every unobserved discrete variable, given the others."""
     variables = model.variables
     rest = [name for name, one in variables.items() if not one.continuous and name not in asked.given]
     after = model.marginals(asked.given, targets=rest)
@@ -368,7 +368,7 @@ def _told(model: Any, asked: Aim, names: Sequence[str]) -> dict[str, dict[str, f
 
 
 def _rest(model: Any, asked: Aim, conflict: float) -> tuple[dict[str, float], dict[tuple[str, State], float]]:
-    """How far what is not observed moved, and its states that would explain a conflict away."""
+    """How far unobserved variables moved, and their states that would explain a conflict away."""
     names = [name for name, one in model.variables.items() if not one.continuous and name not in asked.given]
     prior, posterior = model.marginals(targets=names), model.marginals(asked.given, targets=names)
     moved: dict[str, float] = {}

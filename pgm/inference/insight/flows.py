@@ -1,4 +1,4 @@
-"""Along which paths a finding tells about a target, and how much passes along each."""
+"""The active paths from a finding to a target, and how much passes along each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to look at next: how much every variable that is not observed tells about a target."""
+"""What to observe next: the mutual information of each unobserved variable with a target."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _MOST_STATES = 1_000  # joint states of several targets, each a query for all ma
 
 
 class InformationGains(OfSets, Tabular):
-    """How many nats each variable, or set of them, is expected to tell about a target, the most first.
+    """The mutual information of each variable, or set of them, with a target, in nats, largest first.
 
-    `entropy` is what there is to know. With costs the order is by information for each unit of cost.
+    `entropy` is that of the target. With costs the order is by information per unit of cost.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -64,7 +64,7 @@ class InformationGains(OfSets, Tabular):
         network: Iterable[tuple[str, str]],
         report: Report = EXACT,
     ) -> None:
-        """Take what sets of variables tell."""
+        """Store the information of sets of variables."""
 
         def rank(names: Names) -> tuple[float, float]:
             cost = costs.get(names, 0.0) if costs else 1.0
@@ -92,9 +92,9 @@ class InformationGains(OfSets, Tabular):
 
         Args:
             ax: axes to draw on; a new figure if left out.
-            kind: "bars", or "map": the network, each variable the darker the more it tells.
+            kind: "bars", or "map": the network, each variable the darker the more informative it is.
             figsize: width and height of a new figure in inches.
-            title: what stands above.
+            title: the title.
 
         Raises:
             InvalidArgument: another kind, or a map of sets.
@@ -184,7 +184,7 @@ class Cases:
 
     @property
     def entropy(self) -> float:
-        """What there is to know, in nats."""
+        """The entropy of the target, in nats."""
         return _entropy(self.p)
 
 
@@ -194,7 +194,7 @@ def gains(model: Any, cases: Cases, over: Sequence[str] | None) -> dict[str, flo
     Args:
         model: the network.
         cases: the states of the target.
-        over: the variables; None: all that have states and are neither known nor targets.
+        over: the variables; None: all discrete ones that are neither observed nor targets.
     """
     variables = model.variables
     skip = {*cases.names, *observe(variables, cases.given).hard}
@@ -337,7 +337,7 @@ def informative(
 
 
 def _told_apart(model: Any, cases: Cases, names: Sequence[str]) -> bool:
-    """Whether the candidates are independent given the target: then no set loses by growing greedily."""
+    """Whether the candidates are independent given the target: greedy selection then has a guarantee."""
     known = [*cases.names, *cases.given]
     return all(
         model.independent(name, list(names[i + 1 :]), given=known) for i, name in enumerate(names[:-1])

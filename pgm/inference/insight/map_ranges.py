@@ -1,4 +1,4 @@
-"""How far each number of a network may move until another explanation is the most probable.
+"""How far each parameter of a network may move before another explanation is the most probable.
 
 With an entry of a table the other entries of its row change in proportion, so every explanation that has the
 entry, another entry of its row, or another row changes by one factor each: the best one stays the best while
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MapRange:
-    """One entry of a table, and from where to where it leaves the best explanation what it is."""
+    """One entry of a table, and the range over which the best explanation stays the same."""
 
     node: str
     key: Any  # the states of the parents and the child
@@ -63,10 +63,10 @@ class MapRange:
 
 
 class MapSensitivity(Result, Tabular, Sequence[MapRange]):
-    """How far each number may move until another explanation is the most probable, the closest first.
+    """How far each parameter may move before another explanation is the most probable, closest first.
 
-    The list has numbers that can turn it; `stays` counts those that cannot, `left_out` those that are 0 or 1.
-    Numbers of distributions that are no tables do not take part. `s.range("wet", (True, False, True))` asks
+    The list has parameters that can change it; `stays` counts those that cannot, `left_out` those at 0 or 1.
+    Parameters of distributions other than tables are not included. `s.range("wet", (True, False, True))` asks
     for any entry.
 
     >>> import pgm
@@ -86,12 +86,12 @@ class MapSensitivity(Result, Tabular, Sequence[MapRange]):
     _layout: Layout
     _low: np.ndarray  # NaN: left out
     _high: np.ndarray
-    _order: np.ndarray  # of the numbers that can turn it
+    _order: np.ndarray  # of the parameters that can change it
 
     def __init__(
         self, best: Assignment, layout: Layout, low: np.ndarray, high: np.ndarray, report: Report
     ) -> None:
-        """Take the best explanation, and the ends of every range."""
+        """Store the best explanation, and the ends of every range."""
         put(self, "best", best)
         put(self, "_layout", layout)
         put(self, "_low", low)
@@ -108,12 +108,12 @@ class MapSensitivity(Result, Tabular, Sequence[MapRange]):
 
     @property
     def left_out(self) -> int:
-        """How many numbers have no range."""
+        """How many parameters have no range."""
         return int(np.isnan(self._low).sum())
 
     @property
     def stays(self) -> int:
-        """How many numbers cannot turn it, whatever they are."""
+        """How many parameters cannot change it, whatever their values."""
         return int((self._layout.shown & ~np.isnan(self._low)).sum()) - len(self)
 
     def __len__(self) -> int:
@@ -134,8 +134,8 @@ class MapSensitivity(Result, Tabular, Sequence[MapRange]):
             key: the states of its parents and its own, as for `sensitivity(...).curve`.
 
         Raises:
-            UnknownVariable: a node that has no numbers here.
-            InvalidArgument: no number is called so, or it is 0 or 1.
+            UnknownVariable: a node that has no parameters here.
+            InvalidArgument: there is no such parameter, or it is 0 or 1.
 
         >>> import pgm
         >>> net = pgm.BayesianNetwork()
@@ -165,11 +165,11 @@ class MapSensitivity(Result, Tabular, Sequence[MapRange]):
         return nodes[int(np.searchsorted([node.end for node in nodes], at, side="right"))]
 
     def to_dict(self) -> dict[str, tuple[float, float]]:
-        """{number: where it leaves the best explanation what it is}."""
+        """{parameter: the range over which the best explanation stays the same}."""
         return {one.text: one.range for one in self}
 
     def to_pandas(self) -> pd.DataFrame:
-        """A frame with a row for each number that can turn it: node, number, value, from, to."""
+        """A frame with a row for each parameter that can change it: node, number, value, from, to."""
         rows = [(one.node, one.text, one.value, *one.range) for one in self]
         frame: pd.DataFrame = pandas().DataFrame(rows, columns=["node", "number", "value", "from", "to"])
         return frame
@@ -182,13 +182,13 @@ class MapSensitivity(Result, Tabular, Sequence[MapRange]):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw the ranges of the numbers that can turn it soonest, their values marked; returns the Axes.
+        """Draw the narrowest ranges, with the current values marked; returns the Axes.
 
         Args:
             ax: axes to draw on; a new figure if left out.
-            count: how many numbers.
+            count: the number of parameters to draw.
             figsize: width and height of a new figure in inches.
-            title: what stands above.
+            title: the title.
         """
         from pgm import plot
 
@@ -210,7 +210,7 @@ class MapSensitivity(Result, Tabular, Sequence[MapRange]):
 
 
 def map_sensitivity(model: Questions, others: Mapping[str, CPD], given: Given) -> MapSensitivity:
-    """See `BayesianNetwork.map_sensitivity`; `others` are the distributions that are no plain tables."""
+    """See `BayesianNetwork.map_sensitivity`; `others` are the distributions other than tables."""
     clock = start_clock()
     compiled = model._compile_in(clock)
     observed = observe(compiled.by_name, given)

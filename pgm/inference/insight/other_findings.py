@@ -1,4 +1,4 @@
-"""Which findings contradict each other, which explanation fits them, and what would turn the answer."""
+"""Contradictory findings, relevant explanations, and changes of findings that change the answer."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class RelevantExplanation:
 
 
 class RelevantExplanations(Result, Tabular, Sequence[RelevantExplanation]):
-    """Explanations of findings, the largest generalised Bayes factor first (Yuan, Lim & Lu 2011).
+    """Explanations of findings, by decreasing generalised Bayes factor (Yuan, Lim & Lu 2011).
 
     The factor of states x is P(given | x) over P(given | not x). An explanation is left out where a part of
     it has a factor as large.
@@ -83,7 +83,7 @@ class RelevantExplanations(Result, Tabular, Sequence[RelevantExplanation]):
     _found: tuple[RelevantExplanation, ...]
 
     def __init__(self, found: Sequence[RelevantExplanation], report: Report = EXACT) -> None:
-        """Take explanations, the best first."""
+        """Store explanations, the best first."""
         put(self, "_found", tuple(found))
         put(self, "report", report)
 
@@ -187,7 +187,7 @@ def _dominated(
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Other states of some findings, with which another state of the target is the most probable."""
+    """A change of some findings that makes another state of the target the most probable."""
 
     changes: Mapping[str, State]
     answer: State  # the most probable state then

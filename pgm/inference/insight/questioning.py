@@ -29,7 +29,7 @@ _MOST_NODES = 20_000  # of a tree
 
 @dataclass(frozen=True, slots=True)
 class NextQuestion:
-    """What to look at next; `name` is None where it is better to stop, and `reason` says why.
+    """What to observe next; `name` is None if it is better to stop, and `reason` says why.
 
     `outcomes` has for each answer that is possible its probability and P(target | that answer too).
 
@@ -45,7 +45,7 @@ class NextQuestion:
 
     name: str | None
     reason: str
-    gain: float  # nats that it is expected to tell
+    gain: float  # expected information, in nats
     cost: float
     outcomes: Mapping[State, tuple[float, Mapping[State, float]]]
 
@@ -63,7 +63,7 @@ class NextQuestion:
 class Step:
     """A node of a diagnosis: a question with what follows each answer, or a conclusion."""
 
-    probability: float  # of coming here
+    probability: float  # of reaching this node
     shares: Mapping[State, float]  # P(target | answers so far)
     question: str | None
     reason: str
@@ -85,7 +85,7 @@ class Step:
 
 
 class Diagnosis(Result, Tabular):
-    """A diagnosis as a tree: at each node the question that tells most, until it is sure or nothing tells.
+    """A diagnosis as a decision tree: at each node the most informative question, until it should stop.
 
     `right` is the probability that its conclusion is the true state, `questions` how many it asks on
     average, and `cost` what they cost.
@@ -120,7 +120,7 @@ class Diagnosis(Result, Tabular):
         costs: Mapping[frozenset[str], float],
         report: Report,
     ) -> None:
-        """Take a tree that was grown for a target."""
+        """Store a tree that was grown for a target."""
         put(self, "_variable", variable)
         put(self, "given_", dict(given))
         put(self, "root", root)
@@ -156,7 +156,7 @@ class Diagnosis(Result, Tabular):
     def follow(self, frame: Any) -> dict[str, np.ndarray]:
         """Ask the questions of each row of a frame: {"conclusion": states, "questions": how many}.
 
-        Where a row has no answer to a question the conclusion is that of what is known by then.
+        If a row has no answer to a question, the conclusion is from what is known by then.
 
         Args:
             frame: a dict of columns, or a data frame of pandas or polars.
@@ -215,7 +215,7 @@ class Diagnosis(Result, Tabular):
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches.
-            title: what stands above.
+            title: the title.
         """
         from pgm import plot
 

@@ -1,4 +1,4 @@
-"""How an answer depends on the numbers of a network: derivatives, sensitivity functions, safe ranges."""
+"""Sensitivity of an answer to the parameters: derivatives, sensitivity functions, admissible ranges."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 
 class AnswerSensitivity(Result, Tabular):
-    """The derivative of one probability of an answer in each number of a network, largest first.
+    """The derivative of a posterior probability with respect to each parameter, largest first.
 
     A change of an entry changes the others of its row in proportion. `s["wet"]` has the shape of the table;
     `s.curve("wet", (True, False, True))` is the answer as a function of one entry, by the states of the
-    parents and of the child. `s.left_out` counts numbers that are 0 or 1, which no proportion keeps; with
-    `zeros=True` they take part.
+    parents and of the child. `s.left_out` counts parameters that are 0 or 1, which proportional scaling
+    cannot move; with `zeros=True` they are included.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -50,8 +50,8 @@ class AnswerSensitivity(Result, Tabular):
     aim: Aim
     _layout: Layout
     _slopes: np.ndarray  # of the answer
-    _down: np.ndarray  # of log P(given); NaN where P(given) is not linear in the number
-    _others: np.ndarray | None  # (numbers, states): the slopes of P(each state, given) / P(given)
+    _down: np.ndarray  # of log P(given); NaN where P(given) is not linear in the parameter
+    _others: np.ndarray | None  # (parameters, states): the slopes of P(each state, given) / P(given)
     _order: np.ndarray | None  # see `_live`
 
     def __init__(
@@ -63,7 +63,7 @@ class AnswerSensitivity(Result, Tabular):
         others: np.ndarray | None,
         report: Report,
     ) -> None:
-        """Take what `sensitivity` found."""
+        """Store the results of `sensitivity`."""
         put(self, "aim", aim)
         put(self, "_layout", layout)
         put(self, "_slopes", slopes)
@@ -81,7 +81,7 @@ class AnswerSensitivity(Result, Tabular):
 
     @property
     def _live(self) -> np.ndarray:
-        """The numbers to show, the largest derivative first; sorted when they are first asked for."""
+        """The parameters to show, by decreasing derivative; sorted on first access."""
         if self._order is None:
             some = np.flatnonzero(~np.isnan(self._slopes) & self._layout.shown)
             put(self, "_order", some[np.argsort(-np.abs(self._slopes[some]), kind="stable")])
@@ -95,26 +95,26 @@ class AnswerSensitivity(Result, Tabular):
 
     @property
     def state(self) -> State:
-        """The state whose probability is derived."""
+        """The state whose probability is differentiated."""
         return self.aim.state
 
     @property
     def probability(self) -> float:
-        """That probability as it is."""
+        """Its current probability."""
         return self.aim.probability
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """The nodes whose numbers matter to this answer."""
+        """The nodes whose parameters matter to this answer."""
         return tuple([node.name for node in self._layout.nodes])
 
     @property
     def left_out(self) -> int:
-        """How many numbers have no derivative: they are 0 or 1, and `zeros=True` was not asked for."""
+        """How many parameters have no derivative: they are 0 or 1, without `zeros=True`."""
         return int(np.isnan(self._slopes).sum())
 
     def __len__(self) -> int:
-        """How many numbers have a derivative."""
+        """How many parameters have a derivative."""
         return int(self._slopes.size) - self.left_out
 
     def __iter__(self) -> Iterator[Curve]:
@@ -122,23 +122,23 @@ class AnswerSensitivity(Result, Tabular):
         return map(self._curve, self._live.tolist())
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """The derivatives in the numbers of a node, in the shape of its table; NaN where there is none."""
+        """The derivatives for the parameters of a node, in the shape of its table; NaN if there is none."""
         node = self._node(name)
         found = self._slopes[node.begin : node.end].reshape(node.shape)
         found.setflags(write=False)
         return found
 
     def curve(self, name: str, key: Any) -> Curve:
-        """Return the answer as a function of one number.
+        """Return the answer as a function of one parameter.
 
         Args:
             name: a node that matters.
             key: the states of the parents and of the child, in the order of the table, or {name: state}; the
-                state alone if there are no parents; of a gate or density the name of the number, as printed.
+                state alone if there are no parents; for gates and densities the parameter's printed name.
 
         Raises:
-            UnknownVariable: a node that is none of the network's, or does not matter.
-            InvalidArgument: no number is called so, or the answer is no ratio of linear functions of it.
+            UnknownVariable: a node that is not in the network, or does not matter.
+            InvalidArgument: no such parameter, or the answer is not a ratio of linear functions of it.
 
         >>> import pgm
         >>> net = pgm.BayesianNetwork()
@@ -178,11 +178,11 @@ class AnswerSensitivity(Result, Tabular):
         return Curve(node.name, node.key(index), text_of(node, index), value, p, slope, down, span, order)
 
     def to_dict(self) -> dict[str, np.ndarray]:
-        """{node: the derivatives in its numbers, in the shape of its table}."""
+        """{node: the derivatives for its parameters, in the shape of its table}."""
         return {node.name: self[node.name] for node in self._layout.nodes}
 
     def to_pandas(self) -> pd.DataFrame:
-        """A frame with a row for each of these numbers: node, number, value, derivative."""
+        """A frame with a row for each of these parameters: node, number, value, derivative."""
         curves = list(self)
         frame: pd.DataFrame = pandas().DataFrame(
             {
@@ -203,15 +203,15 @@ class AnswerSensitivity(Result, Tabular):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw what moves the answer most; returns the Axes.
+        """Draw the most influential parameters; returns the Axes.
 
         Args:
             ax: axes to draw on; a new figure if left out.
-            kind: "tornado", how far the answer goes as each number goes a tenth of the way to 0 and to 1; or
-                "curves", the answer over each number.
-            count: how many numbers.
+            kind: "tornado", the answer as each parameter moves a tenth of the way to 0 and to 1; or
+                "curves", the answer over each parameter.
+            count: the number of parameters to draw.
             figsize: width and height of a new figure in inches.
-            title: what stands above.
+            title: the title.
 
         Raises:
             InvalidArgument: another kind.
@@ -249,7 +249,7 @@ def sensitivity(
     zeros: bool,
     ranges: bool,
 ) -> AnswerSensitivity:
-    """See `BayesianNetwork.sensitivity`; `others` are the distributions that are no plain tables."""
+    """See `BayesianNetwork.sensitivity`; `others` are the distributions other than tables."""
     clock = start_clock()
     asked = aim(model, target, given, state)
     if asked.probability == 0.0:
@@ -282,7 +282,7 @@ def sensitivity(
 
 
 def _range(answer: np.ndarray, ups: np.ndarray, value: float, *, order: bool = False) -> tuple[float, float]:
-    """Where, from 0 to 1, a number leaves the most probable state what it is, or all states in order."""
+    """The range of a parameter over which the most probable state, or the order of all, stays the same."""
     ranked = np.argsort(-answer, kind="stable")
     ahead = ranked[:-1] if order else np.repeat(ranked[:1], answer.size - 1)
     low, high = -value, 1.0 - value
@@ -296,7 +296,7 @@ def _range(answer: np.ndarray, ups: np.ndarray, value: float, *, order: bool = F
 
 
 def index_of(node: Node, key: Any) -> int:
-    """The index of the number that this key names."""
+    """The index of the parameter that this key names."""
     if not node.scope:
         if key in node.names:
             return node.names.index(key)
@@ -322,7 +322,7 @@ def index_of(node: Node, key: Any) -> int:
 
 
 def text_of(node: Node, index: int) -> str:
-    """A number as it is printed."""
+    """A parameter as it is printed."""
     key = node.key(index)
     if not node.scope:
         return f"{label(node.name)}: {key}"

@@ -1,4 +1,4 @@
-"""How an answer is shared out among the findings: Shapley values over all parts of what is known."""
+"""Shapley values: attribution of an answer to the findings."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-MOST_EXACT = 20  # findings, of which every set is asked for
-_AT_ONCE = 1 << 18  # rows of all sets
-_ORDERS = 1_000  # pairs of orders that are drawn beyond
+MOST_EXACT = 20  # findings for which every subset is evaluated
+_AT_ONCE = 1 << 18  # rows in all subsets
+_ORDERS = 1_000  # pairs of orders that are sampled beyond that
 
 
 class ShapleyValues(Result, Tabular, Mapping[str, float]):
-    """What each finding contributes to P(state | given): {finding: value}; they add up to what all do.
+    """The contribution of each finding to P(state | given): {finding: value}; they sum to the total change.
 
-    A set of findings is worth the answer given it alone; the value of a finding is what it adds, averaged
-    over all orders in which the findings may come (Shapley 1953). Beyond 20 findings orders are drawn:
+    The worth of a set of findings is the answer given it alone; the value of a finding is what it
+    adds, averaged over all orders of the findings (Shapley 1953). Beyond 20 findings orders are sampled:
     `errors` has the standard error of each value.
 
     >>> import pgm
@@ -64,7 +64,7 @@ class ShapleyValues(Result, Tabular, Mapping[str, float]):
         errors: Mapping[str, float],
         report: Report,
     ) -> None:
-        """Take what `shapley` found."""
+        """Store the results of `shapley`."""
         put(self, "aim", aim)
         put(self, "before", before)
         put(self, "_values", dict(sorted(values.items(), key=lambda item: -abs(item[1]))))
@@ -104,7 +104,7 @@ class ShapleyValues(Result, Tabular, Mapping[str, float]):
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches.
-            title: what stands above.
+            title: the title.
         """
         from pgm import plot
 
@@ -234,7 +234,7 @@ def of_every_set(worth: np.ndarray, n: int) -> np.ndarray:
 
 
 def _drawn(parts: Parts, asked: Aim, n: int, count: int, rng: np.random.Generator) -> np.ndarray:
-    """What each finding adds in drawn orders, each forwards and backwards: (orders, findings)."""
+    """The marginal contributions in sampled orders, each forwards and backwards: (orders, findings)."""
     found = np.zeros((count, n))
     chunk = max(1, (1 << 16) // (2 * (n + 1)))
     for begin in range(0, count, chunk):

@@ -1,4 +1,4 @@
-"""The slope of log P(known) in every number of a network: entries of tables all at once, others by kind."""
+"""The slope of log P(known) for every parameter: entries of tables all at once, others by kind."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ from pgm.variables import VariableList
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """The numbers of one node among all: those of a table, or those it is written with."""
+    """The parameters of one node: entries of a table, or the node's own parameters."""
 
     name: str
     begin: int
     end: int
     variables: VariableList  # of the model
     scope: tuple[int, ...]  # of a table: parents and child, by position; else empty
-    names: tuple[str, ...]  # of other numbers
+    names: tuple[str, ...]  # of other parameters
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """As which the numbers are indexed."""
+        """The indices of the parameters."""
         if self.scope:
             return tuple([self.variables[i].card for i in self.scope])
         return (len(self.names),)
 
     def key(self, index: int) -> Any:
-        """What a number of this node is called: the states of the parents and the child, or its name."""
+        """The name of a parameter: the states of the parents and the child, or its own name."""
         if not self.scope:
             return self.names[index]
         codes = np.unravel_index(index, self.shape)
@@ -52,7 +52,7 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The numbers that matter to a target and what is known, one after the other: tables first."""
+    """The parameters that matter to a target and the evidence, concatenated: tables first."""
 
     variables: VariableList  # of the model
     tables: np.ndarray  # (tables, 5): whose, begin, end, and where its scope begins and ends in `scopes`
@@ -79,7 +79,7 @@ class Layout:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Counts:
-    """How often each entry is expected; derivatives and statistics where they are asked for."""
+    """The expected counts of each entry; derivatives and statistics if requested."""
 
     flat: np.ndarray
     exact: Mapping[int, np.ndarray] | None
@@ -87,12 +87,12 @@ class Counts:
 
 
 class Numbers:
-    """What the slopes of a network belong to: which of its tables are its own numbers, and which are not.
+    """The parameters of a network: which of its tables have entries as parameters, and which have not.
 
     Args:
         model: the network.
         compiled: its snapshot.
-        others: the distributions that are written with other numbers than those of a table.
+        others: the distributions with parameters other than the entries of a table.
         zeros: whether entries that are 0 or 1 are asked for.
         clock: the clock of the question.
     """
@@ -109,11 +109,11 @@ class Numbers:
         self.clock = clock
 
     def counts(self, known: Mapping[str, Any], target: str) -> Counts:
-        """What is expected given all this, in all tables that matter for it and for the target.
+        """The expected counts given the evidence, in all tables that matter for it and for the target.
 
         Args:
             known: the evidence; no pgm.Soft.
-            target: the variable whose numbers matter as well.
+            target: the variable whose parameters matter as well.
         """
         compiled = self.compiled
         observed = observe(compiled.by_name, known)
@@ -133,7 +133,7 @@ class Numbers:
         return found
 
     def layout(self, at: Counts) -> Layout:
-        """Which numbers matter: those of tables in which something is expected, and those of `others`."""
+        """Which parameters matter: those of tables with expected counts, and those of `others`."""
         program = self.compiled.program
         p, begins = program.arrays, program.entries_at
         firsts, ends = begins[:-1], begins[1:]
@@ -165,7 +165,7 @@ class Numbers:
         )
 
     def slopes(self, at: Counts, layout: Layout) -> np.ndarray:
-        """The slope of log P(known) in each number, the others of its row in proportion; NaN: it has none."""
+        """The slope of log P(known) for each parameter, with its row in proportion; NaN: it has none."""
         flat, cards = at.flat[layout.entries], layout.cards
         theta = layout.values[: flat.size]
         if cards.size:
@@ -209,7 +209,7 @@ class Numbers:
 
 
 def _values(program: Program, tables: np.ndarray, entries: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """The numbers that stand at these entries of the program."""
+    """The parameters at these entries of the program."""
     p = program.arrays
     places = entries + np.repeat((p.table_at - program.entries_at[:-1])[tables], sizes)
     values, powers = program.values[places], np.repeat(p.exponent[tables], sizes)
@@ -228,7 +228,7 @@ def _flat(tables: Mapping[int, np.ndarray], begins: np.ndarray) -> np.ndarray:
 
 
 def _of_certain(free: np.ndarray, theta: np.ndarray, rows: np.ndarray, cards: np.ndarray) -> np.ndarray:
-    """The slopes from derivatives by independent entries; those beside a 1 grow evenly when it falls."""
+    """Slopes from derivatives for independent entries; a decrease of a 1 is shared evenly by its row."""
     weighted = np.where(theta > 0.0, theta * free, 0.0)
     total = np.repeat(np.add.reduceat(weighted, rows), cards) - weighted
     plain = np.repeat(np.add.reduceat(free, rows), cards) - free

@@ -1,4 +1,4 @@
-"""An answer given any part of what is known: all the parts that are asked for in one batch."""
+"""Answers given subsets of the evidence, in one batch."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _AT_ONCE = 1 << 16  # rows
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """What is known, of which parts are left out.
+    """The evidence, of which subsets are taken.
 
     Args:
         model: the model.
-        target: the variable that is asked about; None: only P(part).
+        target: the target variable; None: only P(part).
         known: the findings, as the user wrote them.
         clock: the clock of the question.
     """
@@ -63,7 +63,7 @@ class Parts:
         return shares, logs
 
     def _one_by_one(self, sets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The same where findings are no states, or some variables are continuous."""
+        """The same for findings other than states, or with continuous variables."""
         names = list(self.known)
         parts = (
             {name: self.known[name] for name, there in zip(names, part.tolist(), strict=True) if there}
@@ -83,7 +83,7 @@ def one_by_one(
 
     Args:
         model: the model, which may have continuous variables.
-        target: the variable that is asked about; None: only P(part).
+        target: the target variable; None: only P(part).
         parts: what is given, evidence of any kind.
         n: how many parts there are.
         clock: the clock of the question.

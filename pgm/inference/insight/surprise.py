@@ -1,4 +1,4 @@
-"""Which rows of a frame are odd, and which of their cells: log-probabilities of each given the rest."""
+"""Anomalous rows of a frame and their cells: log-probabilities of each cell given the rest."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-_ODDEST = 100  # cells of which the likely state is looked up
-_DRAWN, _BEYOND = 10_000, 100  # rows drawn for a limit: so many, or so many beyond it
+_ODDEST = 100  # cells for which the most probable state is computed
+_DRAWN, _BEYOND = 10_000, 100  # rows sampled for a threshold: in all, or beyond it
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Surprises(Result, Tabular):
         cell_limit: float | None = None,
         report: Report = EXACT,
     ) -> None:
-        """Take what `surprise` found."""
+        """Store the results of `surprise`."""
         for part in (rows, *cells.values()):
             part.setflags(write=False)
         put(self, "rows", rows)
@@ -100,12 +100,12 @@ class Surprises(Result, Tabular):
 
     @property
     def ranked(self) -> np.ndarray:
-        """The numbers of the rows, the most improbable first."""
+        """The indices of the rows, the most improbable first."""
         return np.asarray(np.argsort(-self.rows, kind="stable"))
 
     @property
     def alarms(self) -> np.ndarray:
-        """Which rows exceed a limit, themselves or with a cell; none without a rate of false alarms."""
+        """The rows that exceed a threshold, or have a cell that does; none without a false alarm rate."""
         found = np.zeros(self.rows.size, dtype=bool)
         if self.row_limit is not None and self.cell_limit is not None:
             found |= self.rows > self.row_limit
@@ -136,7 +136,7 @@ class Surprises(Result, Tabular):
             ax: axes to draw on; a new figure if left out.
             count: how many rows.
             figsize: width and height of a new figure in inches.
-            title: what stands above.
+            title: the title.
         """
         from pgm import plot
 
@@ -302,7 +302,7 @@ def _missing(value: object) -> bool:
 def _limits(
     model: Questions, compiled: ModelSnapshot, names: list[str], rate: float, seed: Any
 ) -> tuple[float, float]:
-    """What this share of the model's own rows exceeds: the row itself, or its oddest cell."""
+    """The quantile over the model's own rows: of the row itself, or of its oddest cell."""
     count = max(_DRAWN, math.ceil(_BEYOND / rate))
     drawn = model.sample(count, seed=generator(seed))
     frame = {name: drawn[name] for name in names}

@@ -1,4 +1,4 @@
-"""Which numbers of a network would have to change for an answer to be what it should be."""
+"""Parameter tuning: changes of parameters that make an answer reach a goal."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ _REACHED, _STILL = 1e-10, 1e-9  # of the answer; changes below are rounding
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One number that is changed, the other entries of its row in proportion."""
+    """A change of one parameter, with the other entries of its row in proportion."""
 
     node: str
-    key: Any  # the states of the parents and the child; of other numbers their name
+    key: Any  # the states of the parents and the child; for other parameters their name
     text: str
     value: float
     to: float
 
     @property
     def size(self) -> float:
-        """How far the number moves."""
+        """How far the parameter moves."""
         return abs(self.to - self.value)
 
     @property
@@ -50,9 +50,9 @@ class Change:
 
 
 class Tuning(Result, Tabular, Sequence[Change]):
-    """Every single change of a number that makes an answer reach a goal, the smallest first.
+    """Every single parameter change that makes an answer reach a goal, the smallest first.
 
-    `several` is the least change of several numbers at once: {node: its new table}.
+    `several` is the least change of several parameters at once: {node: its new table}.
     """
 
     __slots__ = ("_changes", "aim", "goal", "report", "several")
@@ -70,7 +70,7 @@ class Tuning(Result, Tabular, Sequence[Change]):
         several: Mapping[str, np.ndarray],
         report: Report,
     ) -> None:
-        """Take what `tune` found."""
+        """Store the results of `tune`."""
         put(self, "aim", aim)
         put(self, "goal", goal)
         put(self, "_changes", tuple(changes))
@@ -90,7 +90,7 @@ class Tuning(Result, Tabular, Sequence[Change]):
         return len(self._changes)
 
     def to_dict(self) -> dict[str, tuple[float, float]]:
-        """{number: (as it is, as it would have to be)}."""
+        """{parameter: (current value, required value)}."""
         return {change.text: (change.value, change.to) for change in self}
 
     def to_pandas(self) -> pd.DataFrame:
@@ -113,12 +113,12 @@ class Tuning(Result, Tabular, Sequence[Change]):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw how far each number would have to move, the smallest change first; returns the Axes.
+        """Draw how far each parameter would have to move, the smallest change first; returns the Axes.
 
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches.
-            title: what stands above.
+            title: the title.
         """
         from pgm import plot
 

@@ -1,4 +1,4 @@
-"""An answer as a function of two numbers of a network at once."""
+"""Two-way sensitivity: an answer as a function of two parameters."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Surface:
-    """An answer as a function of two numbers: exactly a ratio of two functions linear in each of them.
+    """An answer as a function of two parameters: exactly a ratio of two bilinear functions.
 
-    `surface(0.3, 0.8)` is the answer if the first number were 0.3 and the second 0.8, and the other entries
+    `surface(0.3, 0.8)` is the answer if the parameters were 0.3 and 0.8, and the other entries
     of their rows changed in proportion.
     """
 
@@ -34,7 +34,7 @@ class Surface:
     below: np.ndarray  # the same for P(given)
 
     def __call__(self, x: float, y: float) -> float:
-        """The answer if the numbers had these values."""
+        """The answer if the parameters had these values."""
         for curve, value in ((self.first, x), (self.second, y)):
             if not 0.0 <= value <= 1.0:
                 raise InvalidArgument(f"{curve.text} is a probability, from 0 to 1, not {shown(value)}.")
@@ -51,12 +51,12 @@ class Surface:
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw the answer over both numbers as a map, the present values marked; returns the Axes.
+        """Draw the answer over both parameters as a map, with the current values marked; returns the Axes.
 
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches.
-            title: what stands above.
+            title: the title.
         """
         from pgm import plot
 

@@ -1,4 +1,4 @@
-"""Models that say what to do: influence diagrams and their policies."""
+"""Decision models: influence diagrams and their policies."""
 
 from pgm.calls import guard_constructors, guard_methods
 

@@ -1,4 +1,4 @@
-"""Rules of decisions as distributions, and a diagram that follows them as a network."""
+"""Decision rules as distributions, and an influence diagram that follows them as a network."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Advice:
-    """How the actions of a decision compare, given what is known and matters."""
+    """How the actions of a decision compare, given the requisite observations."""
 
     decision: Variable
     given: tuple[Variable, ...]
@@ -27,12 +27,12 @@ class Advice:
 
 
 def as_cpd(advice: Advice) -> CPD:
-    """Return a rule as a distribution that is certain."""
+    """Return a rule as a deterministic distribution."""
     return certain(advice.decision, advice.given, advice.actions)
 
 
 def certain(variable: Variable, given: tuple[Variable, ...], codes: np.ndarray, spread: float = 0.0) -> CPD:
-    """Return a decision as a distribution in which actions are certain.
+    """Return a decision as a deterministic distribution.
 
     Args:
         variable: the decision.

@@ -1,4 +1,4 @@
-"""What a policy says to do: in one case, and in each row of a frame."""
+"""The actions of a policy: in one case, and in each row of a frame."""
 
 from __future__ import annotations
 

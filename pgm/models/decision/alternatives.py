@@ -1,4 +1,4 @@
-"""Several risk profiles side by side: what each may bring, and which nobody would choose."""
+"""Comparison of risk profiles, and stochastic dominance."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COLUMNS = ["mean", "sd", "P(loss)", "5 % quantile", "worst 5 %"]
 class Alternatives(Result, Tabular, Mapping[str, RiskProfile]):
     """Risk profiles by name, {name: profile}; the largest mean first.
 
-    What is dominated nobody chooses who prefers more (order 1), or who avoids risk as well (order 2).
+    Nobody who prefers more (order 1), or is also risk averse (order 2), chooses a dominated one.
 
     >>> import numpy as np
     >>> sure = RiskProfile(np.array([1.0]), np.array([1.0]))
@@ -62,7 +62,7 @@ class Alternatives(Result, Tabular, Mapping[str, RiskProfile]):
         return len(self._profiles)
 
     def dominated(self) -> dict[str, tuple[str, int]]:
-        """Return what is dominated, {name: (by which, of which order)}."""
+        """Return the dominated profiles, {name: (by which, of which order)}."""
         found = {}
         for name, one in self.items():
             for order in (1, 2):
@@ -89,12 +89,12 @@ class Alternatives(Result, Tabular, Mapping[str, RiskProfile]):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw for each the probability that no more than so much comes out; returns the Axes.
+        """Draw the cumulative distribution function of each; returns the Axes.
 
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches.
-            title: what stands above.
+            title: the title.
         """
         from pgm import plot
 

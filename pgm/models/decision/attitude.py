@@ -1,4 +1,4 @@
-"""Attitudes to risk: how the total utility of a case is judged."""
+"""Attitudes to risk: utility functions of the total."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ExponentialUtility:
     """Constant risk aversion: `solve` maximises the mean of -exp(-total / tolerance).
 
     Args:
-        tolerance: how much risk is tolerated, in the units of the utilities: the larger, the closer to the
+        tolerance: the risk tolerance, in the units of the utilities: the larger, the closer to the
             mean. A fair bet to win this much or lose half of it is just about acceptable.
 
     >>> ExponentialUtility(tolerance=200).certainty_equivalent([100, 0], [0.5, 0.5])
@@ -62,10 +62,10 @@ class ExponentialUtility:
             return np.asarray(least - self.tolerance * np.log(np.asarray(mean)))
 
     def certainty_equivalent(self, values: object, probabilities: object) -> float:
-        """Return the sure amount that is as good as a lottery.
+        """Return the certainty equivalent of a lottery.
 
         Args:
-            values: what can be won.
+            values: the outcomes.
             probabilities: of each value.
 
         Raises:

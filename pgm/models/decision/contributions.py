@@ -1,4 +1,4 @@
-"""What an expected utility is made of: which utilities, and which cases."""
+"""The contributions of utilities and cases to an expected utility."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decisions: what is observed before one, and which actions there are then."""
+"""Decisions: what is observed before each, and the actions available."""
 
 from __future__ import annotations
 

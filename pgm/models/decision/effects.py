@@ -1,4 +1,4 @@
-"""Answers `InfluenceDiagram.sensitivity`: numbers are varied one or two at a time, and the diagram solved."""
+"""One-way and two-way sensitivity analysis of influence diagrams."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .varying import Found, Varying, always, changes, first_open, written
 if TYPE_CHECKING:
     from .influence_diagram import InfluenceDiagram
 
-_POINTS = 21  # on each side of a map of two numbers
+_POINTS = 21  # on each side of a two-way map
 
 
 def sensitivity(
@@ -127,7 +127,7 @@ def _segments(one: Varying, start: Found, low: float, high: float) -> tuple[Segm
 
 
 def _stays(one: Varying, edges: list[tuple[float, Found | None]]) -> tuple[float, float]:
-    """Where the policy stays; as far as was looked is everywhere."""
+    """Where the policy stays optimal; the whole range examined counts as everywhere."""
     (low, below), (high, above) = edges
     least, most = limits(one.diagram, one.where)
     return (least if below is None else low), (most if above is None else high)
@@ -136,7 +136,7 @@ def _stays(one: Varying, edges: list[tuple[float, Found | None]]) -> tuple[float
 def _ends(
     diagram: InfluenceDiagram, one: Varying, low: float | None, high: float | None
 ) -> tuple[float, float]:
-    """Between what values the number is varied."""
+    """The range over which the parameter is varied."""
     least, most = limits(diagram, one.where)
     room = max(_range(diagram), abs(one.now)) if one.where.is_utility else 1.0
     found = []
@@ -191,7 +191,7 @@ def _two(
 
 
 def _name(now: Policy, there: Policy) -> str:
-    """A policy in words: its actions, or what it does otherwise than now."""
+    """A policy in words: its actions, or its differences from the current one."""
     advice = there._advice
     if all(not one.given for one in advice.values()):
         actions = [f"{name}: {one.decision.states[int(one.actions)]}" for name, one in advice.items()]

@@ -1,4 +1,4 @@
-"""What anybody's policy is worth."""
+"""The expected utility of any policy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Evaluation(ExpectedUtility):
-    """The expected utility of a policy; `.loses` is what it is worth less than the best.
+    """The expected utility of a policy; `.loses` is its loss compared to the optimal one.
 
     >>> Evaluation(4.0, 6.5).loses
     2.5
@@ -39,7 +39,7 @@ class Evaluation(ExpectedUtility):
     best: float
 
     def __new__(cls, value: float, best: float, report: Report = EXACT) -> Evaluation:
-        """Take what the policy is worth, and the best one."""
+        """Store the value of the policy, and the optimal one."""
         self = super().__new__(cls, value, report)
         assert isinstance(self, Evaluation)
         put(self, "best", float(best))
@@ -47,7 +47,7 @@ class Evaluation(ExpectedUtility):
 
     @property
     def loses(self) -> float:
-        """What the policy is worth less than the best."""
+        """The loss compared to the optimal policy."""
         return max(self.best - float(self), 0.0)
 
     def to_dict(self) -> dict[str, float]:
@@ -73,7 +73,7 @@ def evaluated(
 def _as_rules(
     diagram: InfluenceDiagram, rules: Mapping[str, Any] | Policy, waiting: list[str], observed: Observed
 ) -> dict[str, CPD]:
-    """The distribution of each decision that is waiting."""
+    """The distribution of each open decision."""
     if isinstance(rules, Policy):
         if list(rules.decisions) != waiting or any(
             diagram.variables.get(name) != rules._diagram.variables.get(name) for name in waiting

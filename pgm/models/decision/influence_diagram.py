@@ -1,4 +1,4 @@
-"""Influence diagrams: what is not known, what can be decided, and what outcomes are worth."""
+"""Influence diagrams: chance nodes, decisions and utilities."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ class InfluenceDiagram:
     Decisions are made in the order in which they are added.
 
     Args:
-        name: what the diagram is called in print and in files.
-        memory: "full": what was known when a decision was taken stays known; "limited": a decision knows what
-            it observes and nothing else.
-        combine: how several utilities make one: "sum", or "product" of utilities that are not negative.
+        name: the name of the diagram in print and in files.
+        memory: "full": what was known at a decision stays known (no-forgetting); "limited": a decision knows
+            only what it observes.
+        combine: how utilities combine: "sum", or "product" of nonnegative utilities.
 
     >>> d = InfluenceDiagram("umbrella")
     >>> d.add_chance("rain", 0.3)
@@ -72,7 +72,7 @@ class InfluenceDiagram:
     name: str
     memory: str
     combine: str
-    _network: BayesianNetwork  # decisions are roots in it, whose distribution does not count
+    _network: BayesianNetwork  # decisions are roots in it, whose distribution is ignored
     _decisions: dict[str, Decision]
     _utilities: dict[str, Utility]
 
@@ -88,7 +88,7 @@ class InfluenceDiagram:
         self._decisions, self._utilities = {}, {}
         self._prepared: dict[Any, Any] = {}
 
-    # --- what there is ---
+    # --- properties ---
 
     @property
     def chances(self) -> tuple[str, ...]:
@@ -309,13 +309,13 @@ class InfluenceDiagram:
         observes: str | Iterable[str] = (),
         allowed: object = None,
     ) -> None:
-        """Add a decision, which is taken after those that there are.
+        """Add a decision, which is taken after the existing ones.
 
         Args:
             name: the new decision.
-            states: the actions, in order; of equally good ones the first is preferred.
+            states: the actions, in order; ties go to the first.
             observes: what becomes known just before it is taken: chance nodes, or earlier decisions.
-            allowed: which actions there are given what is known, if not always all: a dict
+            allowed: the actions available given what is known, if not always all: a dict
                 {state or (state, ...): list of actions} whose keys are states of what it observes, in this
                 order, with `...` for the rest; or a list of actions.
 
@@ -341,10 +341,10 @@ class InfluenceDiagram:
         self._prepared = {}
 
     def add_utility(self, name: str, table: object, *, parents: str | Iterable[str] = ()) -> None:
-        """Add a utility: what the outcomes of some variables are worth, or some utilities together.
+        """Add a utility: a value for each outcome of some variables, or a function of other utilities.
 
-        Several utilities add up (or multiply, if the diagram says so); one that is the parent of another
-        counts only through that.
+        Utilities add up (or multiply, with `combine="product"`); one that is the parent of another
+        counts only through its child.
 
         Args:
             name: the new utility.
@@ -647,16 +647,16 @@ class InfluenceDiagram:
     def solve(
         self, given: Mapping[str, Any] | None = None, *, risk: ExponentialUtility | None = None
     ) -> Policy:
-        """Return the best policy: for each decision what to do, given what is known and matters then.
+        """Return the optimal policy: a rule for each decision, given its requisite observations.
 
         Args:
             given: what is known already: evidence on chance nodes, and decisions that were taken.
-            risk: how totals are judged: pgm.ExponentialUtility(tolerance=...); only their mean counts if left
-                out.
+            risk: the attitude to risk: pgm.ExponentialUtility(tolerance=...); by default risk
+                neutral.
 
         Raises:
             IncompleteModel: there is no utility, or no decision.
-            InvalidEvidence: something that a decision not yet taken influences; a decision without those
+            InvalidEvidence: something that an open decision influences; a decision without those
                 before it.
             ImpossibleEvidence: what is given has probability zero.
             TooLarge: the tables do not fit the memory limit.
@@ -678,7 +678,7 @@ class InfluenceDiagram:
     def evaluate(
         self, rules: Mapping[str, Any] | Policy, given: Mapping[str, Any] | None = None
     ) -> Evaluation:
-        """Return what anybody's policy is worth, and what it loses against the best.
+        """Return the expected utility of any policy, and its loss compared to the optimal one.
 
         Args:
             rules: a policy, or for each decision that is not given a state, a dict {what it observes: state}
@@ -714,18 +714,18 @@ class InfluenceDiagram:
         k: int | None = None,
         accuracy: Mapping[Any, Mapping[Any, float]] | None = None,
     ) -> Any:
-        """Return by how much the expected utility grows if something is seen before a decision.
+        """Return the value of information: the gain in expected utility from observing before a decision.
 
         Args:
-            names: a chance node, or several that are seen together: the answer is a number. If left out, all
-                that could be seen, one by one: the answer is a table, the best first.
-            before: the decision; the first that is open, if left out.
+            names: a chance node, or several observed together: the answer is one value. By default, all
+                that could be observed, one by one: the answer is a table, the best first.
+            before: the decision; by default the first open one.
             given: the past, as for `solve`.
-            costs: what it costs to see each, {name: number}; of several together {(name, ...): number}. The
+            costs: the cost of observing each, {name: cost}; of several together {(name, ...): cost}. The
                 answer is net of it.
-            k: the best set of so many; all sets are tried up to 20,000, else one is added at a time, which is
-                said so.
-            accuracy: of a test that is not perfect, {state: {reading: probability}}; the reading is seen.
+            k: find the best set of this size; up to 20,000 sets are all tried, else the search is greedy, and
+                says so.
+            accuracy: for an imperfect test, {state: {reading: probability}}; the reading is observed.
 
         Raises:
             UnknownVariable: there is no such node.
@@ -745,7 +745,7 @@ class InfluenceDiagram:
         return value_of_information(self, names, before, given, costs, k, accuracy)
 
     def value_of_control(self, name: str, *, given: Mapping[str, Any] | None = None) -> ExpectedUtility:
-        """Return by how much the expected utility grows if a chance node can be decided before all else.
+        """Return the value of control: the gain in expected utility if a chance node is decided first.
 
         Args:
             name: the chance node.
@@ -776,28 +776,28 @@ class InfluenceDiagram:
         low: float | None = None,
         high: float | None = None,
     ) -> Sensitivities | Sensitivity | SensitivityMap:
-        """Return how expected utilities depend on probabilities and utilities, and where the policy changes.
+        """Return how expected utility depends on probabilities and utilities, and where the policy changes.
 
-        If a probability changes the rest of its row stays in proportion. Where the policy changes is exact:
+        If a probability changes, the rest of its row stays in proportion. Thresholds are exact:
         for each policy the expected utility, times the probability of what is given, is a line.
 
         Args:
-            first: a node, all of whose numbers are varied one at a time, or those of all nodes if left out:
-                the answer is a table, the largest effect first, and a tornado in a picture. Or one number, as
+            first: a node, whose parameters are varied one at a time; by default those of all nodes:
+                the answer is a table, the largest effect first, drawn as a tornado. Or one parameter, as
                 (node, {name: state}) with the states of the parents and, of a chance node, its own: the
-                answer is the expected utility as a function of it, of each action as well.
-            second: another number: the answer is a map of which policy is the best by both.
-            decision: whose actions are compared; the first that is open, if left out.
+                answer is the expected utility as a function of it, for each action as well.
+            second: another parameter: the answer is a two-way map of the optimal policy.
+            decision: whose actions are compared; by default the first open one.
             given: the past, as for `solve`.
-            spread: by how much each of several numbers moves up and down: probabilities by this, utilities by
+            spread: how far each of several parameters moves up and down: probabilities by this, utilities by
                 this share of the range of a table.
-            low: the smallest value of one number.
+            low: the smallest value of the parameter.
             high: the largest.
 
         Raises:
             UnknownVariable, UnknownState: a node or state that does not exist.
-            InvalidStructure: numbers that have no row of their own, such as those of gates.
-            InvalidArgument: a number that is not named in full, or a range without the present value.
+            InvalidStructure: parameters that are not entries of a row, such as those of gates.
+            InvalidArgument: a parameter that is not named in full, or a range without the current value.
 
         >>> d = InfluenceDiagram()
         >>> d.add_chance("disease", 0.1)
@@ -816,7 +816,7 @@ class InfluenceDiagram:
         return sensitivity(self, first, second, decision, given, spread, low, high)
 
     def plan(self, given: Mapping[str, Any] | None = None) -> DecisionPlan:
-        """Return how `solve` would go: what matters to each decision, the order, the sizes.
+        """Return the plan of `solve`: requisite observations, elimination order, sizes.
 
         It allocates nothing.
 
@@ -825,7 +825,7 @@ class InfluenceDiagram:
 
         Raises:
             IncompleteModel: there is no utility.
-            InvalidEvidence: something that a decision not yet taken influences.
+            InvalidEvidence: something that an open decision influences.
 
         >>> d = InfluenceDiagram()
         >>> d.add_chance("rain", 0.3)
@@ -859,7 +859,7 @@ class InfluenceDiagram:
 
         Args:
             given: the past, possibly empty: chance nodes show their posterior under the best policy, and
-                decisions what each action is worth, or how often it is taken where that depends on more.
+                decisions the value of each action, or how often it is taken if that depends on more.
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the drawing needs if left out.
             title: the title; the name of the diagram if left out.

@@ -1,4 +1,4 @@
-"""What it is worth to know something before a decision, or to decide what is now left to chance."""
+"""The value of information and of control."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _ROUNDING = 1e-9  # relative to the utilities: an advantage below this is roundi
 
 
 class ValuesOfInformation(OfSets, Tabular):
-    """What it is worth to see some variables before a decision, the best first: {name or names: value}.
+    """The value of observing variables before a decision, the best first: {name or names: value}.
 
-    Values are net of costs, where costs were given.
+    Values are net of costs, if these were given.
 
     >>> ValuesOfInformation("treat", {("test",): 3.0, ("age",): 0.5}, {})
     seen before treat  value
@@ -53,7 +53,7 @@ class ValuesOfInformation(OfSets, Tabular):
         costs: Mapping[Names, float],
         report: Report = EXACT,
     ) -> None:
-        """Take values of sets of names, net of these costs."""
+        """Store values of sets of names, net of these costs."""
         ranked = sorted(values, key=lambda names: -values[names])
         put(self, "before", before)
         put(self, "_values", {names: float(values[names]) for names in ranked})
@@ -72,7 +72,7 @@ class ValuesOfInformation(OfSets, Tabular):
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches.
-            title: what stands above.
+            title: the title.
         """
         from pgm import plot
 
@@ -171,7 +171,7 @@ def value_of_control(
 
 
 def visible(diagram: InfluenceDiagram, before: str, given: Mapping[str, Any] | None) -> Names:
-    """Return the chance nodes that could be seen before a decision, and are not.
+    """Return the chance nodes that could be observed before a decision, and are not.
 
     Args:
         diagram: the diagram.
@@ -187,7 +187,7 @@ def visible(diagram: InfluenceDiagram, before: str, given: Mapping[str, Any] | N
 def with_test(
     diagram: InfluenceDiagram, name: str, accuracy: Mapping[Any, Mapping[Any, float]]
 ) -> tuple[InfluenceDiagram, str]:
-    """Return the diagram with a test of a variable, and what the test is called.
+    """Return the diagram with a test of a variable, and the name of the test.
 
     Args:
         diagram: the diagram.
@@ -231,7 +231,7 @@ def _check_seen(diagram: InfluenceDiagram, name: str, before: str, given: Mappin
 def _gain(
     diagram: InfluenceDiagram, names: Names, before: str, given: Mapping[str, Any] | None, base: float
 ) -> float:
-    """By how much the expected utility grows if these are seen before a decision."""
+    """The gain in expected utility if these are observed before a decision."""
     made = diagram.copy()
     made.set(before, observes=tuple(dict.fromkeys((*made.parents(before), *names))))
     gain = float(solved(made, given).expected_utility) - base

@@ -1,7 +1,7 @@
-"""Diagrams in which a decision knows what it observes and nothing else (Lauritzen & Nilsson 2001).
+"""Limited-memory influence diagrams (Lauritzen & Nilsson 2001).
 
-Rules are improved one at a time until none can be, from several starts; where each decision can be settled
-before the next this is exact. Otherwise branch and bound over the rules follows: with nothing forgotten the
+Rules are improved one at a time until none can be, from several starts; if each decision can be optimised
+before the next, this is exact. Otherwise branch and bound over the rules follows: under no-forgetting the
 diagram is worth at least as much, and where that policy needs to know more than it may, one entry of a rule
 is fixed in every possible way.
 """
@@ -42,7 +42,7 @@ _ROUNDING = 1e-9
 
 
 def solved_with_limited_memory(diagram: InfluenceDiagram, observed: Observed, clock: Clock) -> Policy:
-    """Return the best policy that can be found, and say what is proven.
+    """Return the best policy found, and report what is proven.
 
     Args:
         diagram: a diagram with limited memory.
@@ -145,7 +145,7 @@ def _seen(diagram: InfluenceDiagram, name: str, past: Observed) -> list[str]:
 def _worth(
     diagram: InfluenceDiagram, past: Observed, rules: Mapping[str, CPD], name: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What each action is worth by what is observed, the other rules as they are."""
+    """The value of each action given the observations, with the other rules fixed."""
     seen = _seen(diagram, name, past)
     worth, probability = expected(
         diagram, {**rules, name: _uniform(diagram, name)}, past.given, [*seen, name]
@@ -192,7 +192,7 @@ def _policy(
 
 @dataclass(order=True)
 class _Node:
-    """A part of all rules: which actions are left, by what is observed."""
+    """A subset of all rules: the remaining actions, given the observations."""
 
     negative_bound: float
     ticket: int

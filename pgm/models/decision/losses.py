@@ -1,4 +1,4 @@
-"""Classification as a decision: what a mistake costs, and when it is better not to say."""
+"""Cost-sensitive classification as a decision, with a reject option."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def loss_diagram(
 ) -> InfluenceDiagram:
     """Return the decision which state of a variable to predict, when errors have costs.
 
-    Its utility, "gain", is minus the loss. Without `loss` every mistake costs 1: the most probable state is
+    Its utility, "gain", is minus the loss. Without `loss` every error costs 1: the most probable state is
     named; with `reject`, if its probability is at least 1 - reject (Chow's rule).
 
     Args:
-        model: a Bayesian network of variables with states.
+        model: a discrete Bayesian network.
         target: the variable.
-        loss: what it costs to name a state, in any form of a table over (true state, state named); a dict
+        loss: the cost of naming a state, in any form of a table over (true state, state named); a dict
             has keys (true, named).
-        reject: what it costs to name none, if that is a choice: the action "reject".
-        observes: what is known when it is decided; whatever is given to `solve` is known as well.
-        decision: what the decision is called.
+        reject: the cost of naming none, if that is an option: the action "reject".
+        observes: what is known at the decision, in addition to the evidence given to `solve`.
+        decision: the name of the decision.
 
     Raises:
         UnknownVariable: there is no such variable.

@@ -1,4 +1,4 @@
-"""The value of seeing each variable before the last decision, all in the same few passes over the network.
+"""The value of observing each variable before the last decision, all in a few passes over the network.
 
 For each case of what the utilities depend on and of what is known anyway, one pass has the probabilities of
 every state of every variable. With them P(x, known) E[utility | x, known, action] is a product of matrices.
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from .influence_diagram import InfluenceDiagram
 
 _ROUNDING = 1e-9  # relative to the utilities
-_MOST = 256  # cases; beyond them each variable is looked at by itself
+_MOST = 256  # cases; beyond them each variable is evaluated by itself
 
 
 def gains_in_one_pass(
     diagram: InfluenceDiagram, names: Sequence[str], before: str, given: Mapping[str, Any] | None
 ) -> dict[str, float] | None:
-    """Return by how much the expected utility grows with each variable; None if this is not the way.
+    """Return the gain in expected utility from each variable; None if this method does not apply.
 
     Args:
         diagram: the diagram.

@@ -1,4 +1,4 @@
-"""Numbers of an influence diagram that may be changed one by one: probabilities and utilities."""
+"""Parameters of an influence diagram that can be varied one by one: probabilities and utilities."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Parameter:
-    """One number of an influence diagram; it prints as what it is.
+    """One parameter of an influence diagram: a probability or a utility.
 
     >>> Parameter("test", {"disease": True}, True, 0.9)
     P(test=True | disease=True)
@@ -48,7 +48,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a number stands in its table."""
+    """The position of a parameter in its table."""
 
     node: str
     at: tuple[int, ...]  # codes of the parents; of a probability, then of the state
@@ -56,7 +56,7 @@ class Entry:
 
 
 def entries(diagram: InfluenceDiagram, node: str | None = None) -> list[Entry]:
-    """Return the numbers of a node, or of all: of a row of two probabilities the second.
+    """Return the parameters of a node, or of all: for a row of two probabilities the second.
 
     Args:
         diagram: the diagram.
@@ -79,7 +79,7 @@ def entries(diagram: InfluenceDiagram, node: str | None = None) -> list[Entry]:
 
 
 def entry(diagram: InfluenceDiagram, written: Any) -> Entry:
-    """Return the number that a user means by (node, {name: state}).
+    """Return the parameter that (node, {name: state}) names.
 
     Args:
         diagram: the diagram.
@@ -104,7 +104,7 @@ def entry(diagram: InfluenceDiagram, written: Any) -> Entry:
 
 
 def described(diagram: InfluenceDiagram, where: Entry) -> Parameter:
-    """Return a number as a user sees it."""
+    """Return a parameter as a user sees it."""
     parents = [diagram.variables[name] for name in diagram.parents(where.node)]
     given = {v.name: v.states[code] for v, code in zip(parents, where.at, strict=False)}
     value = float(_table(diagram, where)[where.at])
@@ -113,7 +113,7 @@ def described(diagram: InfluenceDiagram, where: Entry) -> Parameter:
 
 
 def changed(diagram: InfluenceDiagram, new: Mapping[Entry, float]) -> InfluenceDiagram:
-    """Return the diagram with other values of some numbers; the rest of a row stays in proportion.
+    """Return the diagram with other values of some parameters; the rest of a row stays in proportion.
 
     Args:
         diagram: the diagram; its plans serve the new one, too.
@@ -148,7 +148,7 @@ def replace_table(diagram: InfluenceDiagram, node: str, table: np.ndarray) -> No
 
 
 def shares(row: np.ndarray, place: int) -> np.ndarray:
-    """Return how the rest of a row is shared among the other states: in proportion, or evenly if it is zero.
+    """Return how the rest of a row is divided among the other states: in proportion, or evenly if zero.
 
     >>> shares(np.array([0.2, 0.6, 0.2]), 1).tolist()
     [0.5, 0.0, 0.5]
@@ -169,7 +169,7 @@ def in_proportion(row: np.ndarray, place: int, value: float) -> np.ndarray:
 
 
 def limits(diagram: InfluenceDiagram, where: Entry) -> tuple[float, float]:
-    """Return between what a number may be."""
+    """Return the range of a parameter."""
     if not where.is_utility:
         return 0.0, 1.0
     return (0.0 if diagram.combine == "product" else -math.inf), math.inf
@@ -211,7 +211,7 @@ def _check_node(diagram: InfluenceDiagram, node: object) -> None:
 
 
 def _why_not(diagram: InfluenceDiagram, node: str) -> str:
-    """Why the numbers of a node cannot be changed one by one; "" if they can."""
+    """Why the parameters of a node cannot be varied one by one; "" if they can."""
     if diagram.kind(node) == "chance":
         if isinstance(diagram.cpd(node), TableCPD):
             return ""

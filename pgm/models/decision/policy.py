@@ -1,4 +1,4 @@
-"""Policies: what to do at each decision of an influence diagram, and what that is worth."""
+"""Policies: a rule for each decision of an influence diagram, and the expected utility."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Policy(Result, Tabular, Mapping[str, Rule]):
-    """What to do at each decision, {decision: rule}; `solve` of an influence diagram returns one.
+    """A policy: a rule for each decision, {decision: rule}; `solve` of an influence diagram returns one.
 
     Args:
         diagram: the influence diagram; it is kept, so it is not changed afterwards.
@@ -41,7 +41,7 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
         advice: for each decision how its actions compare.
         value: the expected utility.
         report: how it was found.
-        attitude: to risk; None if only the mean counts.
+        attitude: to risk; None: risk neutral.
 
     >>> import pgm
     >>> d = pgm.InfluenceDiagram()
@@ -60,7 +60,7 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
     _advice: dict[str, Advice]
     _rules: dict[str, Rule]  # those that were looked at
     _value: float
-    attitude: ExponentialUtility | None  # to risk; None: only the mean counts
+    attitude: ExponentialUtility | None  # to risk; None: risk neutral
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
         report: Report = EXACT,
         attitude: ExponentialUtility | None = None,
     ) -> None:
-        """Take a diagram of its own, the past, how actions compare, and the expected utility."""
+        """Store a copy of the diagram, the past, how actions compare, and the expected utility."""
         put(self, "_diagram", diagram)
         put(self, "_advice", dict(advice))
         put(self, "_rules", {})
@@ -81,12 +81,12 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
 
     @property
     def expected_utility(self) -> ExpectedUtility:
-        """What the policy is worth on average, given the past; a float with `.exact`."""
+        """The expected utility of the policy, given the past; a float with `.exact`."""
         return ExpectedUtility(self._value, self.report)
 
     @property
     def certainty_equivalent(self) -> ExpectedUtility:
-        """The sure amount that is as good as this policy, for the attitude to risk it was solved with."""
+        """The certainty equivalent of this policy, for the attitude to risk it was solved with."""
         if self.attitude is None:
             return self.expected_utility
         rules = {name: as_cpd(one) for name, one in self._advice.items()}
@@ -104,7 +104,7 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
         return tuple(self._advice)
 
     def __getitem__(self, decision: str) -> Rule:
-        """The table of a decision: what to do, and what each action is worth."""
+        """The table of a decision: the action, and the value of each action."""
         advice = self._advised(decision)
         if decision not in self._rules:
             self._rules[decision] = self._rule(advice)
@@ -125,7 +125,7 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
             ) from None
 
     def _rule(self, advice: Advice) -> Rule:
-        """What each action is worth: the best one as the policy goes on, the others by comparison."""
+        """The value of each action: the best one under the policy, the others by comparison."""
         names, values = [v.name for v in advice.given], advice.values
         best, probability = expected(self._diagram, self._as_if(names), self.given, names, self.attitude)
         decisions = list(self._advice)
@@ -158,7 +158,7 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
 
         Args:
             decision: the decision.
-            given: what is known, {name: state}; what does not matter may be left out.
+            given: what is known, {name: state}; irrelevant variables may be left out.
 
         Raises:
             UnknownVariable, UnknownState: something that does not exist.
@@ -232,7 +232,7 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
             seed: a seed, or a numpy Generator.
 
         Raises:
-            InvalidArgument: n is no whole number from 1 on, or the seed is none.
+            InvalidArgument: n is not an integer of at least 1, or the seed is invalid.
 
         >>> import pgm
         >>> d = pgm.InfluenceDiagram()
@@ -263,13 +263,13 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
     def risk(self, seed: Any = None) -> RiskProfile:
         """Return the distribution of the total utility under this policy.
 
-        It is exact where there are few enough totals, else it is simulated, and says so.
+        It is exact if there are few enough totals, otherwise simulated, and says so.
 
         Args:
-            seed: a seed for the simulation, if it comes to that.
+            seed: a seed for the simulation, if needed.
 
         Raises:
-            InvalidArgument: the seed is none.
+            InvalidArgument: the seed is invalid.
 
         >>> import pgm
         >>> d = pgm.InfluenceDiagram()
@@ -286,9 +286,9 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
         return risk_of(self, seed)
 
     def strategy(self) -> Strategy:
-        """Return the policy as a decision tree: what is seen, what is done then, and what that is worth.
+        """Return the policy as a decision tree: observations, actions, and expected utilities.
 
-        Branches in which the same is done are joined.
+        Branches with the same actions are merged.
 
         Raises:
             InvalidArgument: there are too many cases for a tree.
@@ -311,7 +311,7 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
         return strategy(self)
 
     def contributions(self, by: str | Iterable[str] = ()) -> dict[Any, Any]:
-        """Return what the expected utility is made of, {utility: number}, or of which cases.
+        """Return the contributions to the expected utility, {utility: value}, or by cases.
 
         Those that no other utility uses make up the expected utility.
 
@@ -346,13 +346,13 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw what to do at one decision as a table of colours; returns the Axes.
+        """Draw the rule of one decision as a table of colours; returns the Axes.
 
         Args:
-            decision: the decision; the last one that depends on anything, if left out.
+            decision: the decision; by default the last one that depends on anything.
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches.
-            title: what stands above.
+            title: the title.
         """
         if decision is None:
             if not self._advice:

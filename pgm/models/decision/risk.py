@@ -1,4 +1,4 @@
-"""The distribution of the total utility: what may come out, not only on average."""
+"""Risk profiles: the distribution of the total utility."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class RiskProfile(Result, Tabular):
         return math.sqrt(self.variance)
 
     def probability_below(self, limit: float = 0.0) -> float:
-        """Return the probability that less than this comes out: of a loss, if left out.
+        """Return the probability of a total below a limit; by default that of a loss.
 
         Args:
             limit: a total.
@@ -104,10 +104,10 @@ class RiskProfile(Result, Tabular):
         return float(self.values[min(place, len(self.values) - 1)])
 
     def expected_shortfall(self, level: float = 0.05) -> float:
-        """Return the mean of the worst cases, of which there are so many.
+        """Return the mean of the worst cases (conditional value at risk).
 
         Args:
-            level: their share.
+            level: the fraction of cases.
 
         Raises:
             InvalidArgument: it is not between 0 and 1.
@@ -123,7 +123,7 @@ class RiskProfile(Result, Tabular):
         return math.fsum(weights * self.values) / math.fsum(weights)
 
     def dominates(self, other: RiskProfile, order: int = 1) -> bool:
-        """Tell whether everybody who prefers more (order 1), and avoids risk (order 2), prefers this.
+        """Tell whether this dominates another profile stochastically, of first or second order.
 
         Args:
             other: another profile.
@@ -153,11 +153,11 @@ class RiskProfile(Result, Tabular):
         return bool((mine <= theirs + scale).all() and (mine < theirs - scale).any())
 
     def compared(self, others: Mapping[str, RiskProfile], label: str = "this policy") -> Alternatives:
-        """Return this and other profiles side by side, with what is dominated.
+        """Return a comparison with other profiles, and which are dominated.
 
         Args:
             others: the others, by name.
-            label: what this one is called.
+            label: the name of this one.
 
         Raises:
             InvalidArgument: something else than a profile.
@@ -192,14 +192,14 @@ class RiskProfile(Result, Tabular):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw the probability that no more than so much comes out; returns the Axes.
+        """Draw the cumulative distribution function; returns the Axes.
 
         Args:
             others: other profiles to draw beside it, by name.
-            label: what this one is called then.
+            label: the name of this one.
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches.
-            title: what stands above.
+            title: the title.
         """
         from pgm import plot
 

@@ -1,4 +1,4 @@
-"""What to do at one decision: a table of what each action is worth, by what is known then."""
+"""The rule of one decision: a table of the value of each action, given the observations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Rule(Frozen, Tabular, Mapping[Any, Any]):
-    """What to do at one decision, {what is known: action}; it prints with the worth of every action.
+    """The rule of one decision, {what is known: action}; it prints with the value of every action.
 
     Only what matters is in it, in the order in which it becomes known. Keys are states or, of several,
     tuples of them; `()` if nothing matters. What cannot happen has no action and is left out. What an action
@@ -52,7 +52,7 @@ class Rule(Frozen, Tabular, Mapping[Any, Any]):
         values: np.ndarray,
         actions: np.ndarray | None = None,
     ) -> Self:
-        """Take what each action is worth.
+        """Store the value of each action.
 
         Args:
             decision: whose actions stand along the last axis.
@@ -75,7 +75,7 @@ class Rule(Frozen, Tabular, Mapping[Any, Any]):
 
     @property
     def loses(self) -> np.ndarray:
-        """What the second best action is worth less, by what is known; NaN where there is none."""
+        """The loss of the second best action, given what is known; NaN if there is none."""
         if self.worth.shape[-1] < 2:
             return np.full(self.worth.shape[:-1], np.nan)
         ordered = np.sort(self.worth, axis=-1)
@@ -84,7 +84,7 @@ class Rule(Frozen, Tabular, Mapping[Any, Any]):
         return np.where(np.isfinite(gap), gap, np.nan)
 
     def act(self, given: Mapping[str, Any]) -> Any:
-        """Return the action for what is known; what does not matter may be there or not.
+        """Return the action for what is known; irrelevant variables are ignored.
 
         Args:
             given: {name: state}.
@@ -139,7 +139,7 @@ class Rule(Frozen, Tabular, Mapping[Any, Any]):
         return dict(self)
 
     def to_pandas(self) -> pd.DataFrame:
-        """A DataFrame with a row for each case that can happen: what is known, the action, its worth."""
+        """A DataFrame with a row for each possible case: what is known, the action, its value."""
         rows = [
             [*states, self.decision.states[code], *worth]
             for states, code, worth in self._cases()
@@ -156,12 +156,12 @@ class Rule(Frozen, Tabular, Mapping[Any, Any]):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw what to do as a table of colours; returns the Axes.
+        """Draw the rule as a table of colours; returns the Axes.
 
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches.
-            title: what stands above.
+            title: the title.
         """
         from pgm import plot
 

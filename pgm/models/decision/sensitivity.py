@@ -1,4 +1,4 @@
-"""What an answer depends on: expected utilities by probabilities and utilities, and where policies change."""
+"""Results of sensitivity analyses of influence diagrams."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Segment:
-    """Between two values of a number one policy is the best.
+    """A range of a parameter over which one policy is optimal.
 
     >>> Segment(0.0, 0.5, Line(1.0, 2.0), {}).expected_utility(0.25)
     1.5
@@ -32,14 +32,14 @@ class Segment:
     low: float
     high: float
     line: Line
-    changes: Changes  # what it does otherwise than the present policy, {decision: {what is known: action}}
+    changes: Changes  # its differences from the current policy, {decision: {what is known: action}}
     otherwise: str = ""  # the same in words
 
     def expected_utility(self, x: float) -> float:
-        """What the best policy is worth there.
+        """The expected utility of the optimal policy there.
 
         Args:
-            x: a value of the number.
+            x: a value of the parameter.
 
         Raises:
             InvalidArgument: it lies outside.
@@ -54,14 +54,14 @@ class Segment:
 
 @dataclass(frozen=True)
 class Effect:
-    """What one number does: the expected utility at two values of it, and where the policy stays."""
+    """The effect of one parameter: the expected utility at two values, and where the policy stays."""
 
     parameter: Parameter
     low: float
     high: float
     at_low: float  # the expected utility of the best policy there
     at_high: float
-    stays: tuple[float, float]  # while the number is in here the present policy is the best
+    stays: tuple[float, float]  # the range over which the current policy is optimal
     below: Changes  # what the best policy does otherwise just below, and above
     above: Changes
 
@@ -72,7 +72,7 @@ class Effect:
 
 
 class Sensitivities(Result, Tabular, Mapping[str, Effect]):
-    """What each number of a diagram does to the expected utility, the largest effect first.
+    """The effect of each parameter on the expected utility, the largest first.
 
     >>> import pgm
     >>> d = pgm.InfluenceDiagram()
@@ -94,7 +94,7 @@ class Sensitivities(Result, Tabular, Mapping[str, Effect]):
     def __init__(
         self, effects: Mapping[str, Effect], expected_utility: float, report: Report = EXACT
     ) -> None:
-        """Take the effects by the names of numbers."""
+        """Store the effects by the names of parameters."""
         ranked = sorted(effects, key=lambda name: -effects[name].size)
         put(self, "_effects", {name: effects[name] for name in ranked})
         put(self, "expected_utility", float(expected_utility))
@@ -114,7 +114,7 @@ class Sensitivities(Result, Tabular, Mapping[str, Effect]):
         return {name: dict(zip(_COLUMNS, _cells(one), strict=True)) for name, one in self.items()}
 
     def to_pandas(self) -> pd.DataFrame:
-        """A DataFrame with a row for each number."""
+        """A DataFrame with a row for each parameter."""
         rows = [_cells(one) for one in self.values()]
         frame: pd.DataFrame = pandas().DataFrame(rows, columns=_COLUMNS, index=list(self))
         return frame
@@ -126,12 +126,12 @@ class Sensitivities(Result, Tabular, Mapping[str, Effect]):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw a tornado: for each number the expected utilities between its two values; returns the Axes.
+        """Draw a tornado chart: for each parameter the range of expected utilities; returns the Axes.
 
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches.
-            title: what stands above.
+            title: the title.
         """
         from pgm import plot
 
@@ -161,9 +161,9 @@ def _cells(one: Effect) -> list[float]:
 
 
 class Sensitivity(Result, Tabular):
-    """The expected utility by one number, of the best policy and of each action of a decision.
+    """The expected utility as a function of one parameter, optimal and for each action of a decision.
 
-    `segments` are the ranges in which one policy is the best; `stays` the one in which the present policy is.
+    `segments` are the ranges in which one policy is optimal; `stays` that of the current policy.
 
     >>> import pgm
     >>> d = pgm.InfluenceDiagram()
@@ -198,7 +198,7 @@ class Sensitivity(Result, Tabular):
         actions: Mapping[Any, tuple[Segment, ...]],
         report: Report = EXACT,
     ) -> None:
-        """Take the segments of the best policy, and those of each action."""
+        """Store the segments of the optimal policy, and those of each action."""
         put(self, "parameter", parameter)
         put(self, "segments", tuple(segments))
         put(self, "stays", stays)
@@ -208,22 +208,22 @@ class Sensitivity(Result, Tabular):
 
     @property
     def low(self) -> float:
-        """The smallest value of the number that was looked at."""
+        """The smallest value of the parameter that was examined."""
         return self.segments[0].low
 
     @property
     def high(self) -> float:
-        """The largest value of the number that was looked at."""
+        """The largest value of the parameter that was examined."""
         return self.segments[-1].high
 
     def expected_utility(self, x: float) -> float:
-        """Return what the best policy is worth if the number is x.
+        """Return the expected utility of the optimal policy at x.
 
         Args:
-            x: a value of the number.
+            x: a value of the parameter.
 
         Raises:
-            InvalidArgument: it lies outside the range that was looked at.
+            InvalidArgument: it lies outside the range that was examined.
 
         >>> Sensitivity(Parameter("p", {}, True, 0.5), (Segment(0.0, 1.0, Line(2.0, 4.0), {}),), (0.0, 1.0),
         ...     "", {}).expected_utility(0.25)
@@ -232,15 +232,15 @@ class Sensitivity(Result, Tabular):
         return _at(self.segments, self._checked(x))
 
     def actions(self, x: float) -> dict[Any, float]:
-        """Return what each action is worth if the number is x, {action: expected utility}.
+        """Return the expected utility of each action at x, {action: expected utility}.
 
-        An action is taken whatever is observed then; later decisions are as good as they can be.
+        An action is taken whatever is observed; later decisions are optimal.
 
         Args:
-            x: a value of the number.
+            x: a value of the parameter.
 
         Raises:
-            InvalidArgument: it lies outside the range that was looked at.
+            InvalidArgument: it lies outside the range that was examined.
 
         >>> lines = {"go": (Segment(0.0, 1.0, Line(2.0, 4.0), {}),)}
         >>> Sensitivity(Parameter("p", {}, True, 0.5), lines["go"], (0.0, 1.0), "act", lines).actions(0.5)
@@ -255,7 +255,7 @@ class Sensitivity(Result, Tabular):
         return float(x)
 
     def to_dict(self) -> dict[str, Any]:
-        """The number, its value, where the policy stays, and a list of the segments."""
+        """The parameter, its value, where the policy stays, and a list of the segments."""
         segments = [
             {
                 "from": s.low,
@@ -287,7 +287,7 @@ class Sensitivity(Result, Tabular):
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches.
-            title: what stands above.
+            title: the title.
         """
         from pgm import plot
 

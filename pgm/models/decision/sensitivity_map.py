@@ -1,4 +1,4 @@
-"""Which policy is the best by two numbers of a diagram, at the points of a grid."""
+"""Two-way sensitivity: the optimal policy over two parameters, on a grid."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class SensitivityMap(Result, Tabular):
-    """Which policy is the best by two numbers, at the points of a grid: `utilities[i, j]`, `best[i, j]`.
+    """The optimal policy over two parameters, on a grid: `utilities[i, j]`, `best[i, j]`.
 
     >>> import pgm
     >>> d = pgm.InfluenceDiagram()
@@ -36,7 +36,7 @@ class SensitivityMap(Result, Tabular):
     report: Report
     first: Parameter
     second: Parameter
-    x: np.ndarray  # values of the first number
+    x: np.ndarray  # values of the first parameter
     y: np.ndarray
     utilities: np.ndarray  # expected, of the best policy, an axis for each number
     best: np.ndarray  # which of `policies` it is
@@ -53,7 +53,7 @@ class SensitivityMap(Result, Tabular):
         policies: tuple[str, ...],
         report: Report = EXACT,
     ) -> None:
-        """Take two numbers, their values, and what is best at each pair of these."""
+        """Store two parameters, their values, and the optimum at each pair of these."""
         for array in (x, y, utilities, best):
             array.flags.writeable = False
         named = {"first": first, "second": second, "x": x, "y": y, "utilities": utilities, "best": best}
@@ -61,7 +61,7 @@ class SensitivityMap(Result, Tabular):
             put(self, name, value)
 
     def to_dict(self) -> dict[str, Any]:
-        """The two numbers with their values, expected utilities, and which policy is the best."""
+        """The two parameters with their values, expected utilities, and the optimal policies."""
         return {
             str(self.first): self.x.tolist(),
             str(self.second): self.y.tolist(),
@@ -88,12 +88,12 @@ class SensitivityMap(Result, Tabular):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw where which policy is the best; a cross is where the numbers are now. Returns the Axes.
+        """Draw the regions of the optimal policies, with a cross at the current values; returns the Axes.
 
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches.
-            title: what stands above.
+            title: the title.
         """
         from pgm import plot
 

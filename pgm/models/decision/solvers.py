@@ -1,4 +1,4 @@
-"""The solvers of influence diagrams, by what decisions remember; docs/developer/extend.md adds another."""
+"""The solvers of influence diagrams, by kind of memory; to add one, see docs/developer/extend.md."""
 
 from __future__ import annotations
 

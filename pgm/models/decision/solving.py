@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Layout:
-    """What does not change with values: which tables there are, and the order of elimination."""
+    """The structure, independent of values: the tables, and the elimination order."""
 
-    decisions: tuple[str, ...]  # not yet taken
+    decisions: tuple[str, ...]  # open
     requisite: dict[str, tuple[str, ...]]
     plan: Schedule
 
@@ -38,7 +38,7 @@ class Layout:
 def solved(
     diagram: InfluenceDiagram, given: Mapping[str, Any] | None, attitude: ExponentialUtility | None = None
 ) -> Policy:
-    """Return the best policy of a diagram, given the past and an attitude to risk."""
+    """Return the optimal policy of a diagram, given the past and an attitude to risk."""
     diagram._check_complete()
     observed = observe(diagram.variables, given)
     refuse(diagram, observed)
@@ -57,7 +57,7 @@ def with_full_memory(
     clock: Clock,
     attitude: ExponentialUtility | None = None,
 ) -> Policy:
-    """Return the best policy of a diagram in which nothing is forgotten.
+    """Return the optimal policy of a diagram under no-forgetting.
 
     Args:
         diagram: the diagram.
@@ -136,7 +136,7 @@ def refuse(diagram: InfluenceDiagram, observed: Observed) -> None:
 
 @dataclass(frozen=True)
 class DecisionPlan:
-    """How an influence diagram is solved; it prints, and allocates nothing.
+    """The plan for solving an influence diagram; it prints, and allocates nothing.
 
     >>> print(DecisionPlan({"umbrella": ("rain",)}, ("umbrella", "rain"), 4.0, 104.0, 2_000_000_000, 20.0))
     decisions     umbrella: depends on rain
@@ -207,7 +207,7 @@ def planned(diagram: InfluenceDiagram, given: Mapping[str, Any] | None) -> Decis
 
 
 def laid_out(diagram: InfluenceDiagram, observed: Observed, tables: Tables, product: bool) -> Layout:
-    """Return what matters to each decision, and the order of elimination; kept until the diagram changes."""
+    """Return requisite observations and elimination order; cached until the diagram changes."""
     key = (frozenset(observed.hard), tuple(observed.weights), product)
     found: Layout | None = diagram._prepared.get(key)
     if found is None:

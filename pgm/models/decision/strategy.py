@@ -1,4 +1,4 @@
-"""A policy as a decision tree: what is seen, what is done then, and what that is worth."""
+"""A policy as a decision tree."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ class Branch:
 
     @property
     def label(self) -> str:
-        """What is seen or done, in words."""
+        """The observation or action, in words."""
         return f"{self.name}: {' or '.join(map(label, self.states))}"
 
     def _what(self) -> object:
-        """What is done, whatever it is worth."""
+        """The actions, without their values."""
         return self.name, self.states, tuple([child._what() for child in self.children])
 
 
 class Strategy(Result, Tabular):
-    """A policy as a tree: what is seen, and what is done then. Branches in which the same is done are joined.
+    """A policy as a tree: observations and actions. Branches with the same actions are merged.
 
     >>> import pgm
     >>> d = pgm.InfluenceDiagram()
@@ -75,7 +75,7 @@ class Strategy(Result, Tabular):
     branches: tuple[Branch, ...]
 
     def __init__(self, branches: tuple[Branch, ...], report: Report = EXACT) -> None:
-        """Take the branches at the root."""
+        """Store the branches at the root."""
         put(self, "branches", tuple(branches))
         put(self, "report", report)
 
@@ -84,7 +84,7 @@ class Strategy(Result, Tabular):
         return [_as_dict(one) for one in self.branches]
 
     def to_pandas(self) -> pd.DataFrame:
-        """A DataFrame with a row for each way through the tree."""
+        """A DataFrame with a row for each path through the tree."""
         rows = []
         for path in _paths(self.branches):
             said: dict[str, Any] = {one.name: " or ".join(map(label, one.states)) for one in path}
@@ -99,12 +99,12 @@ class Strategy(Result, Tabular):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw the tree from left to right: decisions square, what is seen round; returns the Axes.
+        """Draw the tree from left to right: decisions square, observations round; returns the Axes.
 
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches.
-            title: what stands above.
+            title: the title.
         """
         from pgm import plot
 
@@ -209,7 +209,7 @@ def _sums(
 
 
 def _merged(a: Branch, b: Branch) -> Branch:
-    """Two branches in which the same is done, as one."""
+    """Merge two branches with the same actions."""
     states = a.states if a.kind == "decision" else tuple(dict.fromkeys((*a.states, *b.states)))
     p = a.probability + b.probability
     worth = (a.probability * a.expected_utility + b.probability * b.expected_utility) / p

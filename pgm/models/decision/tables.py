@@ -1,4 +1,4 @@
-"""The tables of an influence diagram, and what they come to when nothing is left to decide."""
+"""The tables of an influence diagram, and expected utilities under given rules."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Tables:
             diagram: the diagram.
             observed: the past.
             rules: distributions of the decisions; without them these are open, and restricted as allowed.
-            attitude: how totals are judged; then utilities become factors of a product that is to be small.
+            attitude: to risk; utilities then become factors of a product to be minimised.
         """
         place = {name: i for i, name in enumerate(diagram.variables)}
         made = cls([v.card for v in diagram.variables.values()], [], [], [], [], [], [])
@@ -179,7 +179,7 @@ def expected(
         rules: a distribution for each decision that is not given.
         given: the past.
         keep: the variables, in the order of the answers' axes.
-        attitude: how totals are judged.
+        attitude: to risk.
     """
     observed = observe(diagram.variables, given)
     tables = Tables.of(diagram, observed, rules, attitude)
@@ -219,7 +219,7 @@ def information(
     waiting: Sequence[str],
     utility_scopes: Sequence[Sequence[int]],
 ) -> tuple[dict[int, list[int]], list[int], dict[int, list[int]], Sequence[Sequence[int]], set[int]]:
-    """Return the arrows, open decisions, what is known at each, utilities and what is given, as numbers.
+    """Return the arrows, open decisions, what is known at each, utilities and evidence, as indices.
 
     Args:
         diagram: the diagram.

@@ -1,4 +1,4 @@
-"""Utilities: what outcomes are worth, as tables of variables or as functions of other utilities."""
+"""Utilities: tables over variables, or functions of other utilities."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Utility:
 
 
 def of_variables(name: str, variables: Sequence[Variable], table: object) -> Utility:
-    """Read what outcomes are worth, as a user writes it.
+    """Read a utility as a user writes it.
 
     Args:
         name: the utility, for messages.

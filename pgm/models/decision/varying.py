@@ -1,4 +1,4 @@
-"""How the expected utility of policies moves with one number of a diagram (Nielsen & Jensen 2003).
+"""The expected utility of policies as a function of one parameter (Nielsen & Jensen 2003).
 
 For a fixed policy the utility, times the probability of what is given, is a line in each probability and in
 each utility. The best policy's is the largest of all lines: convex, in pieces. Each piece is found from a
@@ -56,7 +56,7 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A policy that is the best at some value."""
+    """A policy that is optimal at some value."""
 
     policy: Policy
     line: Line
@@ -64,7 +64,7 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Between two values one policy is the best."""
+    """A range over which one policy is optimal."""
 
     low: float
     high: float
@@ -73,7 +73,7 @@ class Piece:
 
 @dataclass
 class Varying:
-    """One number of a diagram, and what the best policy is worth by its value."""
+    """One parameter of a diagram, and the optimal expected utility as a function of it."""
 
     diagram: InfluenceDiagram
     given: Mapping[str, Any] | None
@@ -82,7 +82,7 @@ class Varying:
     now: float = field(init=False)
     size: float = field(init=False)  # of utilities
     exact: bool = field(init=False, default=True)
-    low: float = field(init=False)  # between what values the number may lie
+    low: float = field(init=False)  # the range of the parameter
     high: float = field(init=False)
     known: dict[object, Line] = field(init=False, default_factory=dict)  # by the actions of a policy
 
@@ -96,7 +96,7 @@ class Varying:
             self.low, self.high = max(self.low, -far), far
 
     def solve(self, x: float) -> Found:
-        """Return the best policy where the number is x."""
+        """Return the optimal policy at x."""
         self.clock.check("varying a number")
         policy = solved(changed(self.diagram, {self.where: x}), self.given)
         self.exact &= policy.exact
@@ -107,7 +107,7 @@ class Varying:
         return Found(policy, self.known[key])
 
     def line(self, rules: Mapping[str, CPD]) -> Line:
-        """Return how the expected utility of a policy depends on the number."""
+        """Return the expected utility of a policy as a function of the parameter."""
         if not self.where.is_utility:
             return self._of_probability(rules)
         value, chance = expected(self.diagram, rules, self.given)
@@ -153,10 +153,10 @@ class Varying:
     # --- where the best policy changes ---
 
     def edge(self, start: Found, end: float) -> tuple[float, Found | None]:
-        """Return up to where a policy stays the best on the way to a value, and the one that is better then.
+        """Return up to where a policy stays optimal on the way to a value, and the one that then takes over.
 
         Args:
-            start: the best policy where the number is now.
+            start: the optimal policy at the current value.
             end: the value.
         """
         x, beyond = self.possible(end, start), None
@@ -172,7 +172,7 @@ class Varying:
             x = cross
 
     def pieces(self, low: float, high: float) -> list[Piece]:
-        """Return which policy is the best between two values, in pieces.
+        """Return the optimal policies between two values, in pieces.
 
         Args:
             low: the smallest value.
@@ -197,7 +197,7 @@ class Varying:
         return found
 
     def _cut(self, x: float, left: Found, y: float, right: Found) -> list[tuple[float, Found]]:
-        """From where on which policy is the best, the first from x on."""
+        """The breakpoints of the optimal policy, from x on."""
         done: list[tuple[float, Found]] = [(x, left)]
         waiting = [(x, left, y, right)]
         while waiting:
@@ -255,7 +255,7 @@ def always(diagram: InfluenceDiagram, decision: str, action: int) -> InfluenceDi
 
 
 def changes(before: Policy, after: Policy) -> Changes:
-    """Return where another policy does something else, {decision: {what is known: action}}.
+    """Return where another policy differs, {decision: {what is known: action}}.
 
     Args:
         before: a policy.
@@ -275,10 +275,10 @@ def changes(before: Policy, after: Policy) -> Changes:
 
 
 def written(policy: Policy, other: Changes) -> str:
-    """Return in words what another policy does otherwise, as in "treat: False if test=True".
+    """Return in words how another policy differs, as in "treat: False if test=True".
 
     Args:
-        policy: the policy as it is.
+        policy: the current policy.
         other: what the other one does.
     """
     parts = []
@@ -300,7 +300,7 @@ def first_open(diagram: InfluenceDiagram, given: Mapping[str, Any] | None, decis
     Args:
         diagram: the diagram.
         given: the past.
-        decision: the one asked for; the first that is open, if none is.
+        decision: the one asked for; by default the first open one.
     """
     known = observe(diagram.variables, given).given
     if decision is not None:

@@ -1,4 +1,4 @@
-"""What the columns of a frame ask a mixture to emit: normal numbers together, states one by one."""
+"""The emission of a mixture for some columns: continuous ones jointly normal, discrete ones categorical."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def emission_of(
     states: Mapping[str, Any] | None = None,
     continuous: str | Iterable[str] = (),
 ) -> Emission:
-    """The emission of a mixture of these columns, its numbers yet to be learned.
+    """The emission of a mixture over these columns, its parameters yet to be learned.
 
     Args:
         frame: the rows.
-        form: of the covariances of the columns of numbers.
+        form: of the covariances of the continuous columns.
         states: {column: its states}, where the data should not decide.
-        continuous: columns that hold numbers although they could be states.
+        continuous: columns to treat as continuous although they could be discrete.
 
     >>> emission_of({"mm": [0.5, 1.25], "rain": ["no", "yes"]}).names
     (('mm',), ('rain',))

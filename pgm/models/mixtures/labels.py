@@ -1,4 +1,4 @@
-"""Labels of rows, known in part, and perhaps wrong: what they say of each row's component."""
+"""Labels of rows, perhaps partial or noisy, as likelihoods of each row's component."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Labels:
         return found
 
     def first(self, guess: np.ndarray, seen: Labelled, heavy: np.ndarray) -> np.ndarray:
-        """Weights to begin with: what labels say, and a little of what is guessed, named after them."""
+        """Initial responsibilities: from the labels, with a small share of the initial guess."""
         if seen.state is None or seen.base is None:
             return guess
         if seen.code.size:
@@ -57,7 +57,7 @@ def labels_of(labels: Any, noise: Any, read: Sequences, variable: Variable) -> t
 
     Args:
         labels: the name of a column, or a label for each row, None where there is none.
-        noise: how often a label is wrong: a number, or P(label | component), a row for each component.
+        noise: the error rate of labels, or P(label | component), a row for each component.
         read: the rows.
         variable: the components.
     """

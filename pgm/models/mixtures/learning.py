@@ -1,4 +1,4 @@
-"""How mixtures learn: what is believed of each row's component, in the one EM."""
+"""EM for mixtures: responsibilities in the shared EM algorithm."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _PARTS = ("weights", "emission")
 METHODS = ("em", "squarem", "hard")
-_ENOUGH = 10  # complete rows for each component and entry, to begin with these alone
+_ENOUGH = 10  # complete rows for each component and entry, to start from these alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,14 +40,14 @@ class Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """How much of each row is of each component, and the logarithm of each row's density."""
+    """Responsibilities, and the log density of each row."""
 
     shares: np.ndarray  # (distinct rows, components), times how often the row was seen
     logs: np.ndarray  # of rows together with labels
 
 
 class Task:
-    """What is learned, from what, and what stays; one for each call of `fit`."""
+    """What is learned, from what, and what is fixed; one for each call of `fit`."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class Task:
     # --- the two steps ---
 
     def expect(self, now: Numbers) -> Step[Counted]:
-        """What is believed of each row; with "hard", that it is of the most probable component."""
+        """The E-step: responsibilities; with "hard", all on the most probable component."""
         self.clock.check("EM")
         logs = self.labels.added(now.emission.log_rows(self.observed.rows), self.seen)
         with np.errstate(divide="ignore"):
@@ -158,14 +158,14 @@ class Task:
         return emission.gathered(self.observed.rows, shares)
 
     def maximise(self, now: Numbers, found: Counted, iteration: int) -> Numbers:
-        """The most likely numbers for these shares."""
+        """The M-step: maximum likelihood parameters for these responsibilities."""
         counts = found.shares.sum(axis=0) + self.prior_weights
         weights = normalised(counts[None], now.weights[None], self.fixed["weights"][None])[0]
         emission, fixed = now.emission, self.fixed["emission"]
         if not fixed.all():
             try:
                 emission = self.fitted(emission, self.statistics(emission, found, fixed))
-            except InvalidArgument:  # the components that are left have no weight, and keep their numbers
+            except InvalidArgument:  # the remaining components have no weight, and keep their parameters
                 if not (found.shares.sum(axis=0)[fixed].any() and not found.shares[:, ~fixed].any()):
                     raise
             self.check(emission, f"in iteration {iteration}")
@@ -196,7 +196,7 @@ class Task:
         )
 
     def stride(self, first: Numbers, second: Numbers, third: Numbers) -> Numbers | None:
-        """Where three numbers in a row lead."""
+        """Extrapolate from three successive parameters (SQUAREM)."""
         way = [_flat(each) for each in (first, second, third)]
         for flat in strides(*way):
             weights = flat[: self.k]
@@ -211,10 +211,10 @@ class Task:
                 return Numbers(weights / weights.sum(), emission)
         return None
 
-    # --- where it begins ---
+    # --- initialisation ---
 
     def given(self, random: np.random.Generator) -> Numbers:
-        """The numbers that the model has, and guesses for others."""
+        """The parameters that the model has, and guesses for the others."""
         model = self.model
         if model._weights is not None and model.emission.has_numbers:
             return Numbers(model._weights, model.emission)
@@ -225,7 +225,7 @@ class Task:
         )
 
     def guess(self, random: np.random.Generator) -> Numbers:
-        """Guesses from the data, but for what is fixed: clusters around centres that lie far apart."""
+        """Initial guesses from the data, except for what is fixed: clusters around distant centres."""
         emission, counts = self.model.emission, self.counts
         rows, fixed = self.observed.rows, self.fixed["emission"]
         if fixed.any() and emission.has_numbers:
@@ -252,7 +252,7 @@ class Task:
     def run(
         self, starts: Any, max_iter: int, tol: float, random: np.random.Generator
     ) -> tuple[Numbers, FitReport]:
-        """Climb from each start, and keep the best."""
+        """Run EM from each start, and keep the best."""
         if (
             isinstance(starts, bool)
             or not isinstance(starts, int | np.integer)
@@ -276,7 +276,7 @@ class Task:
             what="EM of a mixture",
             stride=self.stride if self.method == "squarem" else None,
         )
-        self.clock = Clock(None, None)  # what was learned is looked at even when the time is over
+        self.clock = Clock(None, None)  # the result is checked even when the time is up
         self.last = self.expect(best).statistics
         visits = self.last.shares.sum(axis=0)
         kept = [s for s, v in zip(self.model.states, visits.tolist(), strict=True) if not v > 0.0]
@@ -313,7 +313,7 @@ class Task:
 
 
 def believed(logs: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of logarithms of densities, rows by components: shares times how often, and log of each row's sum.
+    """From log densities, rows by components: responsibilities times counts, and the log sum of each row.
 
     >>> shares, logs = believed(np.log([[0.1, 0.3]]), np.array([2.0]))
     >>> shares.round(6).tolist(), np.exp(logs).round(6).tolist()
@@ -330,7 +330,7 @@ def _flat(now: Numbers) -> np.ndarray:
 
 
 def _spreads(rows: np.ndarray) -> np.ndarray | None:
-    """The standard deviation of each column of numbers, None where rows are codes."""
+    """The standard deviation of each continuous column, None if rows are codes."""
     if rows.ndim != 2 or rows.dtype.kind != "f":
         return None
     found = np.empty(rows.shape[1])
@@ -339,6 +339,6 @@ def _spreads(rows: np.ndarray) -> np.ndarray | None:
 
 
 def _filled(emission: Any, rows: np.ndarray) -> np.ndarray:
-    """Rows with the mean of its column for what is missing, where a column has numbers."""
+    """Rows with missing continuous values replaced by the mean of their column."""
     numbers = getattr(emission, "of_numbers", np.ones(rows.shape[1], bool))
     return np.where(numbers, completed(rows), rows)

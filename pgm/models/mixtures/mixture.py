@@ -40,12 +40,12 @@ class Mixture:
             "tied", "diagonal" or "spherical"), `pgm.Bernoulli`, `pgm.Categorical`, `pgm.Poisson`, ..., or
             `pgm.Product` of any of these, one for each column.
         states: the names of the components; if left out the keys of `weights`, else 0, 1, ...
-        n_components: their number, where nothing else says it.
+        n_components: the number of components, if it does not follow from the rest.
         columns: the names of the columns; if left out those of the frame that it is fitted to.
-        name: what the model is called in print and in files.
+        name: the name of the model in print and in files.
 
     Raises:
-        InvalidArgument: `emission` is no distribution, or sizes do not go together.
+        InvalidArgument: `emission` is not a distribution, or sizes do not match.
 
     >>> import pgm
     >>> heights = Mixture([0.6, 0.4], pgm.Gaussian([0.0, 3.0], sd=[1.0, 2.0**0.5]))
@@ -95,7 +95,7 @@ class Mixture:
             )
         self._columns = None if columns is None else _names(columns, self._width)
 
-    # --- what there is ---
+    # --- properties ---
 
     @property
     def states(self) -> tuple[Any, ...]:
@@ -104,7 +104,7 @@ class Mixture:
 
     @property
     def n_components(self) -> int:
-        """How many components there are."""
+        """The number of components."""
         return self.variable.card
 
     @property
@@ -116,7 +116,7 @@ class Mixture:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What the columns of a row are called."""
+        """The names of the columns."""
         if self._columns is not None:
             return self._columns
         groups = getattr(self.emission, "names", None)
@@ -130,14 +130,14 @@ class Mixture:
 
     @property
     def n_parameters(self) -> int:
-        """How many numbers are free."""
+        """The number of free parameters."""
         free = self.emission.n_free(np.ones(self.n_components, bool))
         return int((self.weights > 0.0).sum()) - 1 + free
 
     # --- questions ---
 
     def log_likelihood(self, data: Any) -> np.ndarray:
-        """Return log P of each row; of densities where numbers are observed.
+        """Return the log-likelihood of each row; a log density for continuous columns.
 
         Args:
             data: rows; see the class.
@@ -178,7 +178,7 @@ class Mixture:
         Raises:
             InvalidArgument: a value cannot be observed.
             InvalidFrame: a column is missing.
-            ImpossibleEvidence: no component makes a row.
+            ImpossibleEvidence: no component can generate a row.
 
         >>> import pgm
         >>> two = Mixture([0.5, 0.5], pgm.Bernoulli([[0.9, 0.2], [0.3, 0.6]]))
@@ -196,7 +196,7 @@ class Mixture:
         Raises:
             InvalidArgument: a value cannot be observed.
             InvalidFrame: a column is missing.
-            ImpossibleEvidence: no component makes a row.
+            ImpossibleEvidence: no component can generate a row.
 
         >>> import pgm
         >>> Mixture({"low": 0.5, "high": 0.5}, pgm.Gaussian([0.0, 3.0], sd=1.0)).predict([0.1, 2.9]).tolist()
@@ -210,10 +210,10 @@ class Mixture:
 
         Args:
             n: how many.
-            seed: a whole number, or a numpy Generator.
+            seed: an integer, or a numpy Generator.
 
         Raises:
-            InvalidArgument: n or seed is not a whole number of at least 0.
+            InvalidArgument: n or seed is not an integer of at least 0.
 
         >>> import pgm
         >>> Mixture([0.5, 0.5], pgm.Gaussian([0.0, 3.0], sd=0.0)).sample(3, seed=0).to_dict()
@@ -247,34 +247,34 @@ class Mixture:
         tol: float = 1e-6,
         seed: int | np.random.Generator | None = None,
     ) -> Self:
-        """Learn from rows whose components are unknown, or known for some; returns the mixture itself.
+        """Fit by EM to rows whose components are unknown or partly known; returns the mixture itself.
 
-        It climbs from the numbers that there are; what has none begins with a guess from the data. A
-        component without any row keeps its numbers. `fit_report` says how it went.
+        EM starts from the given parameters; the others are initialised from the data. A
+        component without any row keeps its parameters. `fit_report` says whether it converged.
 
         Args:
             data: rows; see the class.
-            labels: the components that were seen: one for each row, None where it was not; of a data frame
+            labels: the observed components: one for each row, None if unknown; for a data frame
                 also the name of the column that has them.
-            label_noise: how often a label is wrong: a share, or P(label | component) in a row for each.
-            weights: how much each row counts; 1 if left out.
+            label_noise: the error rate of labels, or P(label | component), a row for each.
+            weights: the weight of each row; by default 1.
             fixed: what stays: "weights", "emission", or a dict from these to components.
-            prior: pseudo-counts: one number for all, or a dict from the names above to a number; or
-                beliefs, whose most probable numbers are found: `pgm.priors.Dirichlet` of the weights,
+            prior: pseudo-counts: one for all, or a dict from the names above to pseudo-counts; or
+                priors, for MAP estimates: `pgm.priors.Dirichlet` of the weights,
                 `NormalWishart` or `NormalGamma` (of diagonal covariances) of a Gaussian emission, for all
                 components or a list or dict with one for each.
-            starts: how often to begin; all but the first from guesses. The best is kept.
-            method: "em"; "squarem" for longer strides, where many steps are needed; or "hard", which gives
+            starts: the number of starts; all but the first from random guesses. The best is kept.
+            method: "em"; "squarem", which accelerates slow convergence; or "hard", which assigns
                 each row to its most probable component.
-            max_iter: how many steps at most.
-            tol: it has converged when a step gains no more, for each unit of log-likelihood.
-            seed: of the guesses.
+            max_iter: the maximum number of steps.
+            tol: convergence tolerance for the gain of a step, relative to the log-likelihood.
+            seed: seed of the random guesses.
 
         Raises:
             InvalidArgument: an option is out of range; a value cannot be observed; a component collapses to a
                 point.
             InvalidFrame: there are no rows, or a column is missing.
-            ImpossibleEvidence: no component makes a row.
+            ImpossibleEvidence: no component can generate a row.
 
         >>> import pgm
         >>> two = Mixture([0.5, 0.5], pgm.Gaussian([0.0, 4.0], sd=1.0)).fit([0.0, 1.0, 4.0, 5.0])
@@ -300,17 +300,17 @@ class Mixture:
         rate: float | None = None,
         seed: int | np.random.Generator | None = None,
     ) -> Self:
-        """Learn from more rows as they come, each batch once (stepwise EM); returns the mixture itself.
+        """Learn online from batches of rows, each seen once (stepwise EM); returns the mixture itself.
 
-        What the rows are expected to be, with the numbers so far, is averaged with what was expected before,
-        and the most likely numbers for the average are taken (Cappé & Moulines 2009).
+        The expected sufficient statistics under the current parameters are averaged with those of before,
+        and the parameters maximise the likelihood for the average (Cappé & Moulines 2009).
 
         Args:
             data: rows; see the class.
             labels: as for `fit`.
             label_noise: as for `fit`.
-            weights: how much each row counts.
-            prior: as for `fit`; beside all rows so far.
+            weights: the weight of each row.
+            prior: as for `fit`; applied once, to all rows so far.
             rate: how much the new batch counts in the average, from 0 to 1, where things drift; left out: the
                 number of batches to the power of -0.6, which forgets a bad beginning and settles.
             seed: of the guess that the first batch begins with, where there are no numbers.
@@ -318,7 +318,7 @@ class Mixture:
         Raises:
             InvalidArgument: an option is out of range; a value cannot be observed; a component collapses.
             InvalidFrame: there are no rows, or a column is missing.
-            ImpossibleEvidence: no component makes a row.
+            ImpossibleEvidence: no component can generate a row.
 
         >>> import pgm
         >>> two = Mixture([0.5, 0.5], pgm.Gaussian([0.0, 4.0], sd=1.0))
@@ -349,8 +349,8 @@ class Mixture:
         are densities (`pgm.DensityCPD`): what is seen of them says which component it is.
 
         Raises:
-            IncompleteModel: there are no numbers yet.
-            InvalidArgument: what is emitted has no form as nodes.
+            IncompleteModel: there are no parameters yet.
+            InvalidArgument: the emission cannot be expressed by nodes.
 
         >>> import pgm
         >>> net = Mixture([0.6, 0.4], pgm.Gaussian([0.0, 3.0], sd=[1.0, 2.0**0.5])).to_network()
@@ -361,13 +361,13 @@ class Mixture:
         return BayesianNetwork._from_cpds(self.name, nodes_of(self))
 
     def copy(self) -> Self:
-        """A mixture of its own with the same numbers."""
+        """An independent mixture with the same parameters."""
         made = self.__new__(type(self))
         made.__dict__.update(self.__dict__)
         return made
 
     def __eq__(self, other: object) -> bool:
-        """Equal when components, columns and numbers are."""
+        """Equal when components, columns and parameters are."""
         if not isinstance(other, Mixture):
             return NotImplemented
         mine, theirs = self._weights, other._weights
@@ -396,7 +396,7 @@ class Mixture:
             title: what stands above; what is shown if left out.
 
         Raises:
-            IncompleteModel: there are no numbers yet.
+            IncompleteModel: there are no parameters yet.
             InvalidArgument: there is no such column.
         """
         from pgm import plot
@@ -405,7 +405,7 @@ class Mixture:
         return plot.mixture(self, data, columns, ax, figsize=figsize, title=title)
 
     def __repr__(self) -> str:
-        """The weights, then what the components emit."""
+        """The weights, then the emissions."""
         below = emission_tables.as_text(self.emission, names(self.variable))
         return f"{text_table(*self._lines(), title=self._title())}\n{below}"
 

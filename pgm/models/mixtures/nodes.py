@@ -24,7 +24,7 @@ def nodes_of(model: Mixture) -> list[CPD]:
 
 
 def parts_of(emission: Any, names: list[str]) -> list[tuple[Any, list[str]]]:
-    """Distributions that do not depend on each other but by the component, each with its columns."""
+    """Distributions that are independent given the component, each with its columns."""
     if not (hasattr(emission, "names") and hasattr(emission, "parts")):
         return [(emission, names)]
     found: list[tuple[Any, list[str]]] = []
@@ -37,7 +37,7 @@ def parts_of(emission: Any, names: list[str]) -> list[tuple[Any, list[str]]]:
 
 
 def emitted(emission: Any, parent: Variable, names: list[str]) -> list[CPD]:
-    """Columns of one kind, given the component: tables, or numbers each given those before it.
+    """Columns of one kind, given the component: tables, or continuous ones each given those before it.
 
     Args:
         emission: with a row for each state of the parent.
@@ -65,6 +65,6 @@ def emitted(emission: Any, parent: Variable, names: list[str]) -> list[CPD]:
         chosen = TableCPD.trusted(part, (parent,), np.ascontiguousarray(weights))
         flat = means.reshape(k * m, dim), covariances.reshape(k * m, dim, dim)
         return [chosen, *normal_nodes(*flat, [parent, part], names)]
-    if hasattr(emission, "of_state"):  # any density: what is seen of it says which component it is
+    if hasattr(emission, "of_state"):  # any density: its observation is evidence on the component
         return density_nodes([emission.of_state(i) for i in range(parent.card)], [parent], names)
     raise InvalidArgument(f"{names[0]!r}: a {type(emission).__name__} has no form as a node of a network.")

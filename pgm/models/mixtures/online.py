@@ -1,4 +1,4 @@
-"""Mixtures that learn from rows as they come: stepwise EM (Cappé & Moulines 2009)."""
+"""Online learning of mixtures: stepwise EM (Cappé & Moulines 2009)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _POWER = -0.6  # of the number of batches; between -1/2 and -1 it converges
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What is expected of one row, averaged over batches; and how many there were."""
+    """Expected sufficient statistics per row, averaged over batches; and the number of batches."""
 
     batches: int
     rows: float  # of all batches
@@ -32,7 +32,7 @@ class State:
 
 
 def begun(task: Task, made: Numbers) -> State:
-    """What `fit` has expected of all its rows: the first batch."""
+    """The expected statistics of `fit`: the first batch."""
     return _of(task, made, task.last)
 
 

@@ -1,4 +1,4 @@
-"""How many components there are: mixtures of several sizes, by a criterion or on held-out rows."""
+"""Choosing the number of components, by a criterion or on held-out rows."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _SCORES = ("bic", "aic", "validation")
 
 @dataclass(frozen=True)
 class Candidate:
-    """A mixture of so many components, and how good it is."""
+    """A mixture with a given number of components, and its score."""
 
     n_components: int
     model: Mixture
     log_likelihood: float
     aic: float
     bic: float
-    validation: float | None  # log P of rows that were held out
+    validation: float | None  # log P of held-out rows
 
 
 class ComponentSelection(Selection[Candidate]):
     """Mixtures with different numbers of components; `model` is the best by `score`.
 
-    `collapsed` lists numbers of components with which every start shrank to a point: they are no candidates.
+    `collapsed` lists numbers of components for which every start collapsed to a point: they are excluded.
 
     >>> import pgm
     >>> rows = [0.0, 0.4, 1.0, 0.3, 8.0, 8.3, 9.0, 8.6]
@@ -86,21 +86,21 @@ def select_components(
 
     Args:
         data: rows, as for `Mixture.fit`.
-        emission: what the components emit, its numbers yet to be learned: `pgm.Gaussian(dim=2)`, ...
-        n_components: the numbers of components that are tried.
+        emission: what the components emit, its parameters yet to be learned: `pgm.Gaussian(dim=2)`, ...
+        n_components: the numbers of components to try.
         score: "bic" or "aic", the smallest; or "validation", the largest likelihood of rows held out.
-        validation: the rows that are held out; or
-        folds: into how many parts the rows are divided at random, of which each is held out once.
+        validation: the held-out rows; or
+        folds: the number of folds for cross-validation.
         columns: the names of the columns, as for `Mixture`.
-        weights: how much each row counts.
+        weights: the weight of each row.
         prior: as for `Mixture.fit`.
-        starts: how often each mixture begins; the best is kept.
-        max_iter: how many steps of EM at most.
+        starts: the number of starts of each mixture; the best is kept.
+        max_iter: the maximum number of EM steps.
         tol: as for `Mixture.fit`.
-        seed: of the guesses and of the folds.
+        seed: seed of the random guesses and folds.
 
     Raises:
-        InvalidArgument: an option is out of range, or does not go with another; a value cannot be observed;
+        InvalidArgument: an option is out of range, or conflicts with another; a value cannot be observed;
             with every number of components one collapses.
 
     >>> import pgm
