@@ -1,7 +1,7 @@
 """Normal distributions of many rows and states: densities, and sums of products. The loops.
 
-Rows are taken in blocks, in which they stand column after column, so that many go through each operation
-at once. Rows with gaps go together if the same entries are missing: `order` has their numbers, `begins` where
+Rows are processed in column-major blocks, so that many go through each operation
+at once. Rows with gaps are grouped by missing entries: `order` has their indices, `begins` where
 each such pattern begins in it, `seen` a row of ones and zeros for each.
 """
 

@@ -1,6 +1,6 @@
-"""How often each configuration of some columns occurs: the loops.
+"""Counts of configurations of columns: the loops.
 
-Codes stand column after column, in the narrowest entries that hold them. A block of rows goes through every
+Codes are column-major, in the narrowest integers that hold them. A block of rows goes through every
 family before the next block, so it is read from memory once. Small tables are counted in several copies in
 turn, because neighbouring rows often fall into the same cell and would wait for each other.
 """

@@ -1,4 +1,4 @@
-"""Scores of families and tests, compiled: counts of a node and its parents, taken and summed up in one pass.
+"""Scores of families and independence tests: counts and their sums in one pass. The loops.
 
 The rows are the same for all families; what differs is a node, some parents, and one candidate more. So the
 configurations of node and parents are numbered once, and each candidate adds one pass over the rows in which

@@ -1,4 +1,4 @@
-"""Searches, compiled: the best change of one arc, the best network of each set, walks over orders."""
+"""Structure searches: the best change of one arc, dynamic programming over subsets, order MCMC. The loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums of logarithms over the columns of many rows, and what they come to as shares: the loops."""
+"""Sums of logarithms over the columns of many rows, and their softmax: the loops."""
 
 from __future__ import annotations
 

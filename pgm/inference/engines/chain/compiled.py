@@ -1,6 +1,6 @@
-"""Chains of hidden states: the loops.
+"""Forward-backward and Viterbi for hidden Markov chains: the loops.
 
-Rows of all sequences stand one below the other; sequence n is rows starts[n] to starts[n + 1]. Row t observes
+All sequences are concatenated; sequence n is rows starts[n] to starts[n + 1]. Row t observes
 `like[code[t]]`, the likelihood of each of the k states, divided by the largest of them; without codes its own
 row, `like[t]`. `move` is the k x k matrix of transitions, row after row; where most of it is zero, `arc` has
 what is not, those out of state i at[i] to at[i + 1], and `to` where each leads. Where it has zeros (`safe` is

@@ -1,13 +1,13 @@
 """The loops of counting: propagation, clause learning, components and their cache.
 
 Nothing here recurses or allocates: the state of a search lies in arrays, so that it stops whenever an array
-is full or its slice of work is done, and goes on where it stopped. Numbers are wide: a mantissa in [0.5, 1),
+is full or its slice of work is done, and resumes where it stopped. Values are wide: a mantissa in [0.5, 1),
 or 0, and an exponent.
 
 A literal is true by decision, or because all others of a clause are false: that clause is its reason, its
-number or, where it has two literals, -2 less the literal that it follows from; -1 for a decision.
+index or, if it has two literals, -2 minus the literal that implies it; -1 for a decision.
 
-A learned clause follows from all clauses together. Inside a component it may therefore conflict because a
+A learned clause is implied by all clauses together. Inside a component it may therefore conflict because a
 sibling component has no solution: whatever was cached below a branch without solutions is dropped again.
 """
 

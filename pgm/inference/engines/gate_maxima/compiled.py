@@ -1,4 +1,4 @@
-"""Which of many choices may still win: the loops."""
+"""Pruning of dominated choices in maximisation: the loops."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Messages from step to step of a dynamic network: the loops.
+"""The interface algorithm for dynamic networks: the loops.
 
-The frontier is what the past hands to a step: a table over the variables that later steps look back at. A
+The frontier is the interface between the past and a step: a table over the variables that later steps use. A
 step takes it through a few operations; each multiplies it by a table of what was observed there and sums out
 a variable, until the frontier of the next step is left. Entry i of what operation o makes is the sum over the
 states s of its variable of frontier[f_off[i] + s * f_step[o]] * g[g_at[o] + g_off[i] + s * g_step[o]], where
-g is the block of the step's pattern of observations: rows that observe alike share one.
+g is the block of the step's observation pattern: rows with the same pattern share one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The independent distributions closest to a product of factors: the loops."""
+"""Mean-field variational inference: the loops."""
 
 from __future__ import annotations
 

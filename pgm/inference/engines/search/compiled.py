@@ -2,7 +2,7 @@
 
 Nothing here recurses or allocates: the state of a search lies in arrays, so it stops whenever an array is
 full or its slice of work is done, and continues once the clock has been checked or the full array has been
-replaced by a larger one. A set of states is a row of words of 62 bits. Numbers are
+replaced by a larger one. A set of states is a row of 62-bit words. Values are
 wide: a mantissa in [0.5, 1), or 0, and an exponent.
 """
 

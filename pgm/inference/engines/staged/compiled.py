@@ -1,12 +1,12 @@
-"""Chains whose step is made of stages: the loops.
+"""Chains whose transitions consist of several stages: the loops.
 
 A step leads from the k states through one stage or several, each a sparse matrix, to the k states again: the
 chains of a factorial model move one after the other, a semi-Markov model leaves a state before it enters one.
 Stage s has sizes[s] places before it and sizes[s + 1] behind it. Its arcs out of place i are those from
 at[first[s] + i] to at[first[s] + i + 1], each leads to `to`, and has its share in a row of `values`: which
 row a step takes is `which`, one for each row that is entered; without it the first. `buf` and `back` have a
-row of `width` for each place between stages. Rows of sequences stand one below the other, and `like` and
-`code` are as in pgm/inference/engines/chain/compiled.py. Between two states there is one way at most.
+row of `width` for each place between stages. Sequences are concatenated, and `like` and
+`code` are as in pgm/inference/engines/chain/compiled.py. Between two states there is at most one path.
 """
 
 from __future__ import annotations

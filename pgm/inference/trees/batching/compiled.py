@@ -1,7 +1,7 @@
-"""Many rows at once: the loops over a tree in which every entry is a vector of lanes, one for each row.
+"""Batched sweeps over many rows: every entry is a vector of SIMD lanes, one for each row.
 
-A row is a column of the pool, so the innermost loops run over neighbours in memory and never depend on each
-other: a row's results do not depend on the other rows, nor on how many there are.
+A row is a column of the pool, so the innermost loops run over contiguous memory and never depend on each
+other: a row's results do not depend on the other rows, or on their number.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The loops over tables: inward, outward, in doubles and in wide numbers, and whole small questions.
+"""The loops over tables: inward and outward sweeps, in doubles and wide numbers, and whole small queries.
 
 They return a status (see runtime/running.py): 0 done, 1 stopped, 2 out of the range of a double (run
 wide), 3 no state is possible. A *wide* number is a mantissa and an exponent, for what no double holds.

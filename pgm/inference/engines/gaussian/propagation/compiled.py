@@ -1,4 +1,4 @@
-"""Messages between linear equations with noise and their variables: the loops.
+"""Gaussian belief propagation: messages between noisy linear equations and their variables. The loops.
 
 A message is a normal density of one variable, as its precision and its precision times its mean; a precision
 of 0 carries no information. The message to an equation is the sum of the other equations' messages: nothing
