@@ -79,6 +79,21 @@ def _forms() -> pgm.BayesianNetwork:
     return net
 
 
+def _estimated() -> dict[str, object]:
+    """Nodes with a classifier and with densities, and what a classifier says of rows."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    tree = DecisionTreeClassifier(max_depth=1).fit([[0.0], [1.0], [2.0]], ["a", "b", "b"])
+    net = pgm.BayesianNetwork("estimated")
+    net.add("x", pgm.Gaussian(0.0, 1.0))
+    net.add("class", pgm.EstimatorCPD(tree, parents=["x"]))
+    net.add(
+        "size", pgm.DensityCPD({"a": pgm.StudentT(0.0, 1.0), "b": pgm.StudentT(2.0, 1.0)}), parents=["class"]
+    )
+    said = pgm.Likelihood.from_classifier(tree, [[0.0], [2.0]], prior={"a": 0.5, "b": 0.5})
+    return {"cpd class": net.cpd("class"), "cpd size": net.cpd("size"), "likelihoods": said}
+
+
 def _nasty() -> pgm.BayesianNetwork:
     net = pgm.BayesianNetwork(NASTY[0])
     for i, name in enumerate(NASTY):
@@ -414,6 +429,7 @@ def everything() -> dict[str, object]:
         **{f"cpd {node}": forms.cpd(node) for node in forms.nodes},
         **{f"cpd {node}": numbers.cpd(node) for node in numbers.nodes},
         "cpd on": _switch().cpd("on"),
+        **_estimated(),
         "density": numbers.query("y", {"kind": "a"}),
         "mixture": numbers.query("x"),
         "joint density": numbers.query(["x", "y"], {"kind": "a"}),

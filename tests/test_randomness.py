@@ -47,6 +47,22 @@ SEEDED = {**ENGINES, "Particles": pgm.filters.Particles, "RaoBlackwellised": pgm
 FUNCTIONS = [name for name in pgm.__all__ if takes_seed(getattr(pgm, name))]
 
 
+ESTIMATORS = {
+    cls.__name__: cls for cls in CLASSES if cls.__name__ in pgm.adapters.__all__ and takes_seed(cls.__init__)
+}
+
+
+def sloped() -> Any:
+    """A number that a fitted regressor predicts from another."""
+    from sklearn.linear_model import LinearRegression
+
+    net = pgm.BayesianNetwork()
+    net.add("x", pgm.Gaussian(0.0, 1.0))
+    line = LinearRegression().fit([[0.0], [1.0]], [0.0, 2.0])
+    net.add("y", pgm.EstimatorCPD(line, parents=["x"], sd=1.0))
+    return net.cpd("y")
+
+
 def one_number() -> pgm.BayesianNetwork:
     net = pgm.BayesianNetwork()
     net.add("x", pgm.Gaussian(0.0, 1.0))
@@ -68,6 +84,11 @@ def objects() -> Iterator[Any]:
     yield from (pgm.priors.Dirichlet([1.0, 2.0]), pgm.priors.Student(3.0))
     yield from (pgm.priors.Normal(0, sd=1), pgm.priors.NormalGamma(), pgm.priors.NormalWishart([0.0, 0.0]))
     yield pgm.BayesianNetwork(edges="a -> b").fit(ROWS, prior="laplace").posterior("b")
+    yield pgm.adapters.ParzenDensity(1.0).fit([[0.0], [3.0]])
+    yield pgm.adapters.HistogramDensity().fit([[0.0], [3.0]])
+    own = pgm.BayesianNetwork()
+    own.add("x", pgm.DensityCPD(pgm.StudentT(0.0, 1.0)))
+    yield own.cpd("x")
     still = pgm.LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8)
     yield pgm.SwitchingLinearDynamicalSystem([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [still, still])
 
@@ -172,13 +193,20 @@ OWN: dict[str, Callable[..., Any]] = {
         .to_dict()
         .items()
     ),
+    "Understanding.credible_interval": lambda **seed: (
+        pgm.BayesianNetwork(edges="a -> b")
+        .fit(ROWS, prior="laplace")
+        .credible_interval("b", draws=40, **seed)
+        .interval
+    ),
+    "RegressorCPD.sample": lambda n=5, **seed: sloped().sample({"x": np.zeros(n)}, **seed),
     "Understanding.surprise": lambda **seed: one_number().surprise({"x": [0.5]}, rate=0.5, **seed).row_limit,
     "Policy.simulate": lambda n=5, **seed: list(map(list, policy().simulate(n, **seed).values())),
 }
 
 
 # They draw as many as their engine says and, without a seed, with the engine's.
-UNCOUNTED = ("shapley", "surprise", "FactorialHMM.smooth", "FactorialHMM.score")
+UNCOUNTED = ("shapley", "credible_interval", "surprise", "FactorialHMM.smooth", "FactorialHMM.score")
 
 
 def drawn(name: str, **options: Any) -> Any:
@@ -212,7 +240,7 @@ def test_they_are_found() -> None:
     assert set(FUNCTIONS) == known, "a function with a seed is to be tested here, as methods are"
     # A classifier checks its options in `fit`, as in scikit-learn; searches have tests of their own.
     later = {"KMeans", "OnlineKMeans", "KMedoids", "HMMClassifier", "Options"}
-    later |= {"MixtureClassifier", "NetworkClassifier"}
+    later |= {"MixtureClassifier", "NetworkClassifier", *ESTIMATORS}
     inits = {cls.__name__ for cls in CLASSES if takes_seed(cls.__init__)} - later
     assert inits == set(SEEDED), "a class made with a seed is to be tested here, as engines are"
 
@@ -243,6 +271,19 @@ def test_a_generator_goes_on_and_none_is_different_each_time(name: str) -> None:
         assert len({str(drawn(name, seed=None)) for _ in range(20)}) > 1
 
 
+@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("seed", [-1, 1.5, "x"], ids=str)
+def test_estimators_of_rows_check_their_seed_in_fit(name: str, seed: object) -> None:
+    if name == "Condensing":  # an option of another
+        told = pgm.adapters.EditedNeighbours(pgm.adapters.Condensing(seed=seed))
+    else:
+        told = ESTIMATORS[name](**{"method": "clarans"} if name == "KMedoids" else {})
+        told.seed = seed
+    rows, y = [[0.0, 1.0], [1.0, 0.0], [4.0, 5.0], [5.0, 3.0]] * 5, [0, 0, 1, 1] * 5
+    with pytest.raises(pgm.InvalidArgument, match="seed is a whole number"):
+        told.fit(rows, y)
+
+
 @pytest.mark.parametrize("name", SEEDED)
 @pytest.mark.parametrize("seed", [*BAD, None, np.random.default_rng(0)], ids=lambda seed: str(seed)[:20])
 def test_engines_take_numbers_only_as_their_options_are_values(name: str, seed: object) -> None:
@@ -270,7 +311,9 @@ def test_engines_answer_with_the_largest_of_seeds(name: str) -> None:
 
 
 @pytest.mark.parametrize("n", [-1, 1.5, "x", True, None, [3]])
-@pytest.mark.parametrize("name", [name for name in METHODS if not name.endswith(("fit", *UNCOUNTED))])
+@pytest.mark.parametrize(
+    "name", [name for name in METHODS if not name.endswith(("fit", "RegressorCPD.sample", *UNCOUNTED))]
+)
 def test_how_many_to_draw_is_one_error_too(name: str, n: object) -> None:
     method, function = METHODS[name]
     if name in OWN:

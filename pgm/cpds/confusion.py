@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from pgm.calls import guarded
 from pgm.errors import InvalidArgument, InvalidTable, listed, shown
 from pgm.variables import is_missing
 
 from .table_input import Array, is_number, sorted_domain
 
 
+@guarded
 def confusion_table(
     truth: Any = None,
     predicted: Any = None,

@@ -63,7 +63,7 @@ class StateDistribution:
 
         >>> import pgm
         >>> pgm.Poisson([1.0, 5.0]).of_state(1)
-        Poisson(5.0)
+        Poisson(5)
         """
         if self.n_states is None or not 0 <= state < self.n_states:
             raise InvalidArgument(

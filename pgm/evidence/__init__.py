@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 _PLAIN = frozenset((bool, int, str))  # the usual types of states, and never missing
+_WEIGHED = StatesGiven | Interval | Weighted
 LARGEST = 1e100  # of continuous values: their squares fit a double
 _ONE = 1e-6  # how far from one the sum of a Soft may be: rounding, not a mistake
 
@@ -71,7 +72,7 @@ def observe(variables: Mapping[str, Variable], given: Mapping[str, Any] | None) 
             hard[variable.name] = variable.code(value)
         elif is_missing(value):
             continue
-        elif is_weighed(value):
+        elif isinstance(value, _WEIGHED):
             weights = weights_over(variable, value)
             left = np.flatnonzero(weights)
             if len(left) > 1 and isinstance(value, Soft):
@@ -89,7 +90,7 @@ def observe(variables: Mapping[str, Variable], given: Mapping[str, Any] | None) 
 
 def is_weighed(value: object) -> bool:
     """Whether this weighs states, or leaves several of them."""
-    return isinstance(value, StatesGiven | Interval | Weighted)
+    return isinstance(value, _WEIGHED)
 
 
 def _items(given: Mapping[str, Any] | None) -> Iterable[tuple[str, Any]]:

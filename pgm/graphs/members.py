@@ -49,7 +49,7 @@ def size(graph: CPDAG, clock: Clock) -> int:
 
     >>> from pgm.runtime.clock import start_clock
     >>> size(CPDAG("abcd", [], [("a", "b"), ("b", "c"), ("c", "a"), ("c", "d")]), start_clock())
-    10
+    8
     """
     _, free = _closed(graph)
     if not is_class(graph):  # what is known besides may hold between the parts

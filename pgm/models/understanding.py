@@ -198,7 +198,7 @@ class Understanding(Questions):
         >>> import pgm
         >>> found = pgm.load_network("asia").map_sensitivity({"dysp": "yes"})
         >>> found[0].text, round(found[0].range[0], 6)
-        ('bronc=no | smoke=yes', 0.0)
+        ('smoke=no', 0.0)
         """
         from pgm.inference.insight.map_ranges import map_sensitivity
 

@@ -472,6 +472,9 @@ NO_NUMBERS = {
     "independent": "of the graph",
     "active_trail": "of the graph",
     "effect": "of an action; what is given is where it is asked",
+    "necessity_and_sufficiency": "of actions; what is given is where it is asked",
+    "map_sensitivity": "refuses networks with continuous variables",
+    "credible_interval": "refuses densities, which have no counts",
     "fit": "learns from a frame",
     "partial_fit": "learns from a frame",
 }

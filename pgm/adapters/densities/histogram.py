@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 
 from pgm.adapters.cells import Cells, cells_of
-from pgm.adapters.rows import row_weights, whole
+from pgm.adapters.rows import row_weights
 from pgm.errors import InvalidArgument, TooLarge
-from pgm.randomness import generator
+from pgm.randomness import draw_count, generator
 
 from .base import DrawnDensity
 
@@ -124,7 +124,7 @@ class HistogramDensity(DrawnDensity):
             raise self._missing_fit("fit it to rows first")
         if self.polygon:
             raise InvalidArgument("Samples are drawn from cells: set polygon=False.")
-        count, random = whole("n", n), generator(seed)
+        count, random = draw_count(n), generator(seed)
         at = random.choice(len(self.shares_), count, p=self.shares_ / self.shares_.sum())
         low, high = self.cells_.corners()
         return np.asarray(random.uniform(low[at], high[at]))

@@ -10,7 +10,7 @@ import numpy as np
 from pgm.adapters.rows import positive, row_weights, whole
 from pgm.adapters.windows import SHAPES, distances, log_mean, log_volume, window_option
 from pgm.errors import InvalidArgument, shown
-from pgm.randomness import generator
+from pgm.randomness import draw_count, generator
 
 from .base import DrawnDensity
 from .grid import Grid, spread_on_grid
@@ -164,7 +164,7 @@ class ParzenDensity(DrawnDensity):
         """
         if not self._fitted:
             raise self._missing_fit("fit it to rows first")
-        count, random, dim = whole("n", n), generator(seed), self.n_features_in_
+        count, random, dim = draw_count(n), generator(seed), self.n_features_in_
         if self._grid is not None:
             places = random.choice(self._grid.shares.size, count, p=self._grid.shares.ravel())
             across = np.column_stack(np.unravel_index(places, self._grid.shares.shape))

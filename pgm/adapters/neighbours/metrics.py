@@ -87,8 +87,9 @@ class LargeMarginMetric(Rows):
             InvalidFrame: a value is missing or not a number.
             OutOfTime: the time limit is reached.
 
-        >>> LargeMarginMetric(1).fit([[0.0], [1.0], [5.0]], ["a", "a", "b"]).metric_.shape
-        (1, 1)
+        >>> rows, classes = [[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]], ["a", "a", "b"]
+        >>> LargeMarginMetric(2).fit(rows, classes).metric_.shape
+        (2, 2)
         """
         rows, about = self._begin(X)
         classes, codes = classes_of(labels_of(y, len(rows)))
@@ -145,8 +146,9 @@ class LargeMarginMetric(Rows):
             IncompleteModel: it is not fitted.
             InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
-        >>> LargeMarginMetric(1).fit([[0.0], [1.0], [5.0]], ["a", "a", "b"]).transform([[2.0]]).shape
-        (1, 1)
+        >>> rows, classes = [[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]], ["a", "a", "b"]
+        >>> LargeMarginMetric(2).fit(rows, classes).transform([[2.0, 0.0]]).shape
+        (1, 2)
         """
         return np.asarray(self._read(X) @ self.components_.T)
 
@@ -160,8 +162,9 @@ class LargeMarginMetric(Rows):
         Raises:
             InvalidArgument, InvalidFrame, OutOfTime: as for `fit`.
 
-        >>> LargeMarginMetric(1).fit_transform([[0.0], [1.0], [5.0]], ["a", "a", "b"]).shape
-        (3, 1)
+        >>> rows, classes = [[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]], ["a", "a", "b"]
+        >>> LargeMarginMetric(2).fit_transform(rows, classes).shape
+        (3, 2)
         """
         return self.fit(X, y).transform(X)
 

@@ -639,5 +639,5 @@ def with_numbers(
         "intervals": intervals,
         "linked": compiled.linked,
         "likelihoods": likelihoods,
-        "unknown": own_densities.unknown(gaussians, seen),
+        "unknown": own_densities.unknown(gaussians, seen) if gaussians.own else np.zeros(seen.size, bool),
     }
