@@ -314,7 +314,7 @@ class DensityCPD(CPD):
         """Draw values: `n` for one row of the parents, or one for each row of a frame; rows for a block.
 
         >>> from scipy import stats
-        >>> DensityCPD(stats.uniform(2.0, 0.0)).bind("x", None, ()).sample(n=2, seed=0)
+        >>> DensityCPD(stats.randint(2, 3)).bind("x", None, ()).sample(n=2, seed=0)
         array([2., 2.])
         """
         self._needs_whole()

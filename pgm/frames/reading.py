@@ -281,13 +281,14 @@ def real_columns(
     for name, column in found.items():
         check()
         made, wrong = _floats(column)
-        if wrong.any() and bad == "raise":
-            row = int(wrong.argmax())
-            raise _unknown(wanted[name], column[row], row, int(wrong.sum()), remedy)
-        if bad != "raise":
+        if bad != "raise" and largest < math.inf:
             wrong |= np.abs(made) > largest
-        made[wrong] = np.nan
-        bad_rows |= wrong
+        if wrong.any():
+            if bad == "raise":
+                row = int(wrong.argmax())
+                raise _unknown(wanted[name], column[row], row, int(wrong.sum()), remedy)
+            made[wrong] = np.nan
+            bad_rows |= wrong
         values[name] = made
     return RealColumns(n_rows, values, bad_rows)
 

@@ -208,7 +208,7 @@ def test_what_agrum_writes_has_the_first_parent_fastest():
 
 def test_pyagrum_reads_and_writes_the_same_numbers(tmp_path):
     gum = pytest.importorskip("pyagrum")
-    gum.initRandom(0)
+    gum.initRandom(1)  # 0 is the clock
     peer = gum.fastBN("a{x|y}->b{p|q|r}->c{u|v}<-a;d{k|l|m|n}->c")
     gum.saveBN(peer, str(tmp_path / "theirs.xdsl"))
     net = pgm.read(tmp_path / "theirs.xdsl")
