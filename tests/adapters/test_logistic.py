@@ -130,7 +130,7 @@ def test_a_search_that_ran_out_says_so():
         ({"patience": 0, "optimizer": "gradient"}, "patience="),
         ({"validation": 0.2}, "without patience"),
         ({"validation": 1.0}, "validation="),
-        ({"validation": 0.99, "patience": 3, "optimizer": "gradient", "seed": 0}, "without rows"),
+        ({"validation": 0.99, "patience": 3, "optimizer": "gradient", "seed": 3}, "without rows"),
         ({"init": "ones"}, "init="),
         ({"init": [[1.0, 2.0]]}, "1 by 4"),
         ({"max_iter": 0}, "max_iter="),
