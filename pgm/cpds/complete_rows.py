@@ -10,7 +10,7 @@ import numpy as np
 
 from pgm import frames
 from pgm.errors import InvalidArgument, InvalidEvidence, InvalidFrame, UnknownVariable, listed, nearest, shown
-from pgm.variables import Variable
+from pgm.variables import Variable, as_float
 
 from .statistics import Codes
 from .table_input import Array, float_array
@@ -28,6 +28,30 @@ def codes_of_row(variables: Sequence[Variable], row: Any) -> Codes:
     if missing:
         raise InvalidEvidence(f"The row {shown(dict(row))} has no state for {listed(missing)}.")
     return np.array([v.code(row[v.name]) for v in variables], dtype=np.int64)
+
+
+def numbers_of_row(variables: Sequence[Variable], row: Any) -> Array:
+    """Return one row with codes of states and values of continuous variables: (1, variables)."""
+    found = codes_of_row(variables, row).astype(np.float64)
+    for i, v in enumerate(variables):
+        if v.continuous:
+            found[i] = as_float(row[v.name])
+    return found[np.newaxis]
+
+
+def numbers_of_frame(child: str, variables: Sequence[Variable], frame: Any) -> Array:
+    """Return the rows of a frame, codes of states and values of continuous variables: (rows, variables).
+
+    No column or cell may be missing; `child` is named if one is.
+    """
+    remedy = "Leave such rows out"
+    states = frames.columns(frame, {v.name: v for v in variables if not v.continuous}, remedy=remedy).codes
+    values = frames.real_columns(frame, {v.name: v for v in variables if v.continuous}, remedy=remedy).values
+    found = {name: np.where(codes < 0, np.nan, codes) for name, codes in states.items()} | values
+    for v in variables:
+        if v.name not in found or np.isnan(found[v.name]).any():
+            raise InvalidFrame(f"{child!r}: every row needs a value of {v.name!r}.")
+    return np.column_stack([found[v.name] for v in variables])
 
 
 def codes_of_frame(variables: Sequence[Variable], frame: Any) -> Codes:

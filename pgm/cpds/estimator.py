@@ -13,17 +13,14 @@ import numpy as np
 
 from pgm.distributions.parts import Part
 from pgm.errors import IncompleteModel, InvalidArgument, InvalidFrame, InvalidTable, PGMError, listed, shown
-from pgm.frames import columns, real_columns
-from pgm.variables import Variable, as_float
+from pgm.variables import Variable
 
 from .base import CPD, as_it_is, set_fields
-from .complete_rows import codes_of_row, weighted_rows
+from .complete_rows import numbers_of_frame, numbers_of_row, weighted_rows
 from .estimator_inputs import Inputs
 from .estimator_traits import classifies, copied, in_a_line, is_fitted, same, weights_key
 from .statistics import Codes, Configurations
 from .table_input import Array
-
-_REMEDY = "Leave such rows out"
 
 
 class EstimatorCPD(CPD):
@@ -241,23 +238,10 @@ class EstimatorCPD(CPD):
     # --- rows ---
 
     def _row(self, row: Any) -> Array:
-        codes = codes_of_row(self.given, row).astype(np.float64)
-        for i, v in enumerate(self.given):
-            if v.continuous:
-                codes[i] = as_float(row[v.name])
-        return codes[np.newaxis]
+        return numbers_of_row(self.given, row)
 
     def _frame(self, frame: Any) -> Array:
-        return self._columns(frame, self.given)
-
-    def _columns(self, frame: Any, wanted: Sequence[Variable]) -> Array:
-        states = columns(frame, {v.name: v for v in wanted if not v.continuous}, remedy=_REMEDY).codes
-        values = real_columns(frame, {v.name: v for v in wanted if v.continuous}, remedy=_REMEDY).values
-        found = {name: np.where(codes < 0, np.nan, codes) for name, codes in states.items()} | values
-        for v in wanted:
-            if v.name not in found or np.isnan(found[v.name]).any():
-                raise InvalidFrame(f"{self.child.name!r}: every row needs a value of {v.name!r}.")
-        return np.column_stack([found[v.name] for v in wanted])
+        return numbers_of_frame(self.child.name, self.given, frame)
 
     # --- learning ---
 
@@ -286,7 +270,7 @@ class EstimatorCPD(CPD):
         if isinstance(data, np.ndarray) and data.dtype.names is None:
             codes, shares = weighted_rows((*self.given, self.child), data, weights)
             return Configurations.of(codes.astype(np.float64), shares, None)
-        rows = self._columns(data, (*self.given, self.child))
+        rows = numbers_of_frame(self.child.name, (*self.given, self.child), data)
         shares = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
         if shares.shape != (len(rows),) or not ((shares >= 0.0) & np.isfinite(shares)).all():
             raise InvalidArgument(

@@ -12,7 +12,7 @@ from pgm.errors import InvalidArgument, InvalidFrame, InvalidTable, listed, show
 from pgm.factors import Dense, RowTable
 from pgm.variables import Variable
 
-from .complete_rows import codes_of_row
+from .complete_rows import codes_of_row, numbers_of_frame
 from .estimator import EstimatorCPD
 from .estimator_inputs import Inputs
 from .statistics import Codes, Configurations, weighted_log
@@ -98,7 +98,7 @@ class ClassifierCPD(EstimatorCPD):
 
         assert self._inputs is not None
         name = self.child.name
-        rows = self._columns(self._asked["rows"], (*self.given, self.child))
+        rows = numbers_of_frame(name, (*self.given, self.child), self._asked["rows"])
         wanted = np.asarray(self._estimator.classes_)
         place = np.arange(wanted.size) if self._order is None else self._order
         labels = wanted[np.asarray(place)[rows[:, -1].astype(np.int64)]]

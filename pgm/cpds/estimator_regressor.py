@@ -15,7 +15,7 @@ from pgm.factors import RowNormal
 from pgm.randomness import draw_count, generator
 from pgm.variables import REAL, Continuous, Variable, as_float
 
-from .complete_rows import codes_of_row
+from .complete_rows import codes_of_row, numbers_of_frame
 from .estimator import EstimatorCPD
 from .estimator_inputs import Inputs
 from .statistics import Codes, Configurations
@@ -62,7 +62,7 @@ class RegressorCPD(EstimatorCPD):
             return made
         made._probe()
         if self._asked["rows"] is not None:
-            rows = made._columns(self._asked["rows"], (*given, made.child))
+            rows = numbers_of_frame(made.child.name, (*given, made.child), self._asked["rows"])
             made = made._bound(
                 made.child,
                 given,

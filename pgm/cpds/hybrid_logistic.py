@@ -9,15 +9,12 @@ import numpy as np
 
 from pgm.errors import ConvergenceWarning, InvalidFrame, InvalidTable, listed, warn
 from pgm.factors import Score
-from pgm.frames import columns, real_columns
-from pgm.variables import Variable, as_float
 
-from .complete_rows import codes_of_row, weighted_rows
+from .complete_rows import codes_of_row, numbers_of_frame, numbers_of_row, weighted_rows
 from .logistic import Logistic, features, newton, softmax
 from .statistics import Codes, Configurations, weighted_log
 from .table_input import MAX_AXES, Array, check_cells
 
-_REMEDY = "Leave such rows out"
 _CERTAIN = -1e-9  # log likelihood a row: more than any finite weights should give
 
 
@@ -74,23 +71,10 @@ class HybridLogistic(Logistic):
         return float(self.rows(self._row({v.name: row[v.name] for v in self.given}))[0, code])
 
     def _row(self, row: Any) -> Array:
-        codes = codes_of_row(self.given, row).astype(np.float64)
-        for i, v in enumerate(self.given):
-            if v.continuous:
-                codes[i] = as_float(row[v.name])
-        return codes[np.newaxis]
+        return numbers_of_row(self.given, row)
 
     def _frame(self, frame: Any) -> Array:
-        return self._columns(frame, self.given)
-
-    def _columns(self, frame: Any, wanted: Sequence[Variable]) -> Array:
-        states = columns(frame, {v.name: v for v in wanted if not v.continuous}, remedy=_REMEDY).codes
-        values = real_columns(frame, {v.name: v for v in wanted if v.continuous}, remedy=_REMEDY).values
-        found = {name: np.where(codes < 0, np.nan, codes) for name, codes in states.items()} | values
-        for v in wanted:
-            if v.name not in found or np.isnan(found[v.name]).any():
-                raise InvalidFrame(f"{self.child.name!r}: every row needs a value of {v.name!r}.")
-        return np.column_stack([found[v.name] for v in wanted])
+        return numbers_of_frame(self.child.name, self.given, frame)
 
     def table(self, limit: int | None = None) -> NoReturn:
         """Refuse: there is no table where parents are continuous."""
@@ -113,7 +97,7 @@ class HybridLogistic(Logistic):
             return data
         seen, shares = weighted_rows((self.child,), data, weights)
         kept = slice(None) if weights is None else np.asarray(weights, dtype=np.float64) > 0
-        known = self._columns(data, self.given)[kept]
+        known = numbers_of_frame(self.child.name, self.given, data)[kept]
         if len(known) != len(seen):
             raise InvalidFrame(f"{self.child.name!r}: its columns differ in length.")
         return Configurations.of(np.column_stack([known, seen]), shares, None)

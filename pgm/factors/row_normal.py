@@ -8,40 +8,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from .gaussian import GaussianFactor
+from .mixed_family import MixedFamily
 from .row_table import configurations
 
 Moments = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class RowNormal:
+class RowNormal(MixedFamily):
     """p(child | parents): normal with a mean and a standard deviation for each row of the parents.
 
     `moments(codes, numbers)` takes arrays (n, discrete parents) of int64 and (n, continuous parents) and
     returns n means and n standard deviations. It is called once for many rows.
     """
 
-    scope: np.ndarray  # positions: discrete parents, continuous parents, the child
-    n_discrete: int
     cards: tuple[int, ...]  # of the discrete parents
     moments: Moments
 
     heads = 1
-
-    @property
-    def child(self) -> int:
-        """The position of the child."""
-        return int(self.scope[-1])
-
-    @property
-    def discrete(self) -> np.ndarray:
-        """The positions of the discrete parents."""
-        return self.scope[: self.n_discrete]
-
-    @property
-    def continuous(self) -> np.ndarray:
-        """The positions of the continuous parents."""
-        return self.scope[self.n_discrete : -1]
 
     def stand_in(self) -> GaussianFactor:
         """A density of the child alone, which stands where the distribution integrates to one."""

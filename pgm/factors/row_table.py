@@ -12,41 +12,25 @@ from pgm.config import current
 from pgm.errors import TooLarge
 
 from .dense import Dense
+from .mixed_family import MixedFamily
 
 Rows = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class RowTable:
+class RowTable(MixedFamily):
     """P(child | parents) for each row of codes of the discrete and values of the continuous parents.
 
     `rows(codes, numbers)` takes arrays (n, discrete parents) of int64 and (n, continuous parents) and returns
     the probabilities (n, states), a row each. It is called once for many rows.
     """
 
-    scope: np.ndarray  # positions: discrete parents, continuous parents, the child
-    n_discrete: int
     cards: tuple[int, ...]  # of the discrete parents
     card: int  # of the child
     rows: Rows
 
     heads = 1
     linear = False
-
-    @property
-    def child(self) -> int:
-        """The position of the child."""
-        return int(self.scope[-1])
-
-    @property
-    def discrete(self) -> np.ndarray:
-        """The positions of the discrete parents."""
-        return self.scope[: self.n_discrete]
-
-    @property
-    def continuous(self) -> np.ndarray:
-        """The positions of the continuous parents."""
-        return self.scope[self.n_discrete : -1]
 
     @property
     def matters(self) -> np.ndarray:

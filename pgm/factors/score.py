@@ -8,36 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from .dense import Dense
+from .mixed_family import MixedFamily
 
 _NARROW = -600.0  # logs of probabilities that fit a double easily
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Score:
+class Score(MixedFamily):
     """P(child | parents): the softmax of offset[discrete parents...] + values @ weights."""
 
-    scope: np.ndarray  # positions: discrete parents, continuous parents, the child
-    n_discrete: int
     offset: np.ndarray  # (states of the discrete parents..., states)
     weights: np.ndarray  # (continuous parents, states)
 
     heads = 1
     linear = True  # in log odds
-
-    @property
-    def child(self) -> int:
-        """The position of the child."""
-        return int(self.scope[-1])
-
-    @property
-    def discrete(self) -> np.ndarray:
-        """The positions of the discrete parents."""
-        return self.scope[: self.n_discrete]
-
-    @property
-    def continuous(self) -> np.ndarray:
-        """The positions of the continuous parents."""
-        return self.scope[self.n_discrete : -1]
 
     @property
     def card(self) -> int:
