@@ -720,3 +720,22 @@ def test_a_classifier_in_a_network_over_time_is_that_of_its_unrolled_network():
 def test_no_rows_are_no_answers():
     net = network(mixed()[0])
     assert np.asarray(net.predict_proba({"x": [], "s": [], "k": []}, "c")).shape == (0, 3)
+
+
+def test_states_are_drawn_with_the_probabilities_of_the_row() -> None:
+    """Of three unequal classes, each as often as `predict_proba` says of the rows that were drawn."""
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(300, 1))
+    y = np.array(["a", "b", "c"])[np.digitize(x[:, 0] + rng.normal(size=300), [0.5, 2.0])]
+    told = LogisticRegression().fit(x, y)
+    net = pgm.BayesianNetwork()
+    net.add("x", pgm.Gaussian(0.0, sd=1.0))
+    net.add("y", pgm.EstimatorCPD(told, parents=["x"]))
+    for given in ({}, {"x": 1.5}):
+        drawn = net.sample(4000, given=given, seed=1).to_pandas()
+        found = told.predict_proba(drawn[["x"]].to_numpy())
+        for i, state in enumerate(told.classes_):
+            error = np.sqrt((found[:, i] * (1.0 - found[:, i])).sum()) / len(drawn)
+            assert abs((drawn["y"] == state).mean() - found[:, i].mean()) < 4.0 * error
