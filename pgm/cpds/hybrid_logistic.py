@@ -105,7 +105,7 @@ class HybridLogistic(Logistic):
     def gathered(self, codes: Codes, numbers: Array, weights: Array) -> Configurations:
         """Return the rows themselves.
 
-        >>> from pgm.variables import REAL
+        >>> from pgm.variables import REAL, Variable
         >>> ill = HybridLogistic({"x": 1.0}).bind("ill", [False, True], (Variable("x", REAL),))
         >>> ill.gathered(np.array([[1], [0]]), np.array([[0.5], [-1.0]]), np.ones(2)).rows.tolist()
         [[0.5, 1.0], [-1.0, 0.0]]
@@ -117,7 +117,7 @@ class HybridLogistic(Logistic):
     def expected_log(self, statistics: Any) -> float:
         """Return the log-likelihood of these rows.
 
-        >>> from pgm.variables import REAL
+        >>> from pgm.variables import REAL, Variable
         >>> ill = HybridLogistic({"x": 0.0}).bind("ill", [False, True], (Variable("x", REAL),))
         >>> round(ill.expected_log(ill.statistics({"x": [0.5], "ill": [True]})), 6)
         -0.693147
