@@ -289,12 +289,12 @@ _RESULTS = (
 )
 _FORMS = (
     *(TableCPD, NoisyOr, NoisyAnd, NoisyMax, NoisyMin, Logistic, Deterministic, TreeCPD, AtLeast, Exactly),
-    *(Parity, MixtureCPD, DefaultCPD, DensityCPD, LinearGaussian, Gaussian, Categorical),
+    *(Parity, MixtureCPD, DefaultCPD, DensityCPD, EstimatorCPD, LinearGaussian, Gaussian, Categorical),
     *(Poisson, Bernoulli, Multinomial, GaussianMixture, Product, Regression, Softmax, ByInput, Estimators),
     *(StudentT, Codebook, ClassifierEmission),
 )
 _EVIDENCE = (OneOf, Not, Likelihood, Likelihoods, Soft, Interval)
-guard_methods([BayesianNetwork, MarkovNetwork, *_FORMS, *_RESULTS])
+guard_methods([BayesianNetwork, MarkovNetwork, Likelihood, *_FORMS, *_RESULTS])
 guard_constructors(
     [
         BayesianNetwork,

@@ -75,6 +75,8 @@ def guarded(function: _F) -> _F:
     Traceback (most recent call last):
     pgm.errors.InvalidCall: query() has no evidence=; what is known is the second argument, given=.
     """
+    if "guarded_" in vars(function):
+        return function
     explain = wrong
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -88,7 +90,15 @@ def guarded(function: _F) -> _F:
     # With the globals of its own module, by which doctest finds the function's home.
     home = cast(types.FunctionType, inspect.unwrap(function)).__globals__
     made = types.FunctionType(call.__code__, home, call.__name__, None, call.__closure__)
-    return cast(_F, functools.update_wrapper(made, function))
+    functools.update_wrapper(made, function)
+    vars(made)["guarded_"] = True  # rooms that share a base class guard its methods once
+    return cast(_F, made)
+
+
+def guard_classes(classes: Iterable[type]) -> None:
+    """Wrap what users call of these classes: constructors and public methods."""
+    guard_methods(classes)
+    guard_constructors(classes)
 
 
 def guard_methods(classes: Iterable[type]) -> None:

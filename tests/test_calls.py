@@ -194,3 +194,30 @@ def test_every_public_function_is_guarded():
     for function in functions:
         with pytest.raises(pgm.InvalidCall, match="has no such_a_keyword="):
             function(such_a_keyword=1)
+
+
+def test_every_public_method_is_guarded():
+    """No method of a public class that takes arguments has been forgotten, and none is wrapped twice."""
+    forgotten, twice = [], []
+    rooms = (pgm, pgm.adapters, pgm.evaluation)
+    for cls in {getattr(room, name) for room in rooms for name in room.__all__}:
+        if not inspect.isclass(cls) or issubclass(cls, BaseException) or cls in (pgm.Variable, pgm.config):
+            continue
+        for name, found in inspect.getmembers(cls, inspect.isroutine):
+            inner = getattr(found, "__func__", found)
+            if (
+                name.startswith("_")
+                or not inspect.isfunction(inner)
+                or not inner.__module__.startswith("pgm.")
+            ):
+                continue
+            depth = 0
+            while (deeper := getattr(inner, "__wrapped__", None)) is not None:
+                depth += inner.__code__ is calls.guarded(lambda: None).__code__
+                inner = deeper
+            if len(inspect.signature(inner).parameters) > 1 and not depth:
+                forgotten.append(f"{cls.__name__}.{name}")
+            if depth > 1:
+                twice.append(f"{cls.__name__}.{name}")
+    assert not forgotten
+    assert not twice

@@ -1,6 +1,6 @@
 """Estimators that are not graphical models, following scikit-learn's conventions."""
 
-from pgm.calls import guard_constructors, guard_methods, guarded
+from pgm.calls import guard_classes, guarded
 
 from .densities import HistogramDensity, NeighbourDensity, ParzenDensity, rows_needed
 from .kmeans import KMeans, OnlineKMeans
@@ -97,21 +97,5 @@ __all__ = [
     "similar_cases",
 ]
 
-_LINEAR = [HoKashyap, LeastSquares, LinearProgram, Perceptron, RejectingClassifier, VotedPerceptron, Winnow]
-_DENSITIES = [HistogramDensity, NeighbourDensity, ParzenDensity]
-_SMOOTHERS = [AdditiveSmoother, CondensedSmoother, LocalSmoother, Regressogram, SmoothingSpline]
-_GEOMETRY = [Descent, Hyperplane, SolutionRegion, WeightTrace]
-
-guard_methods([KMeans, KMedoids, OnlineKMeans, *_LINEAR, *_GEOMETRY, *_DENSITIES, *_SMOOTHERS])
-guard_constructors([KMeans, KMedoids, OnlineKMeans, *_LINEAR, Hyperplane, *_DENSITIES, *_SMOOTHERS])
+guard_classes(each for each in map(globals().get, __all__) if isinstance(each, type))
 rows_needed = guarded(rows_needed)
-_NEIGHBOURS = [
-    *(AdaptiveNeighbours, EditedNeighbours, LargeMarginMetric, NearestNeighbours, ProbabilisticNeuralNetwork),
-    *(PrototypeClassifier, RCENetwork, SimilarityMap, DensityOutliers, LocalOutlierRatio),
-    SingleLinkageOutliers,
-]
-guard_methods(_NEIGHBOURS)
-guard_constructors(_NEIGHBOURS)
-_LOGISTIC = [LogisticDiscriminant, LinearRanker]
-guard_methods([*_LOGISTIC, LogisticTrace])
-guard_constructors(_LOGISTIC)

@@ -1,6 +1,6 @@
 """Evaluation of classifiers and decision rules: decision regions, error rates, ROC curves, calibration."""
 
-from pgm.calls import guard_methods
+from pgm.calls import guard_classes
 
 from .calibration import Calibrated, Calibrations, calibration
 from .decision_regions import Regions, regions
@@ -27,4 +27,4 @@ __all__ = [
     "roc",
 ]
 
-guard_methods([Regions, DecisionRates, ROC])
+guard_classes(each for each in map(globals().get, __all__) if isinstance(each, type))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pgm.calls import guarded
+from pgm.calls import guard_methods, guarded
 from pgm.errors import InvalidArgument, OutOfTime, TooLarge, shown
 from pgm.graphs import CPDAG
 from pgm.graphs.cpdag import by_number
@@ -352,3 +352,6 @@ def _with_hidden(
         n_rows=problem.n_rows if problem.given is None else problem.given,
         notes=dict(found.notes),
     )
+
+
+guard_methods([LearnedStructure])

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pgm import graphs
+from pgm.calls import guard_classes
 from pgm.errors import InvalidEvidence, InvalidStructure, NotIdentifiable, UnknownVariable, listed, shown
 from pgm.evidence import names
 from pgm.graphs import identification
@@ -470,3 +471,6 @@ def hidden_of(parents: Mapping[str, Iterable[str]], hidden: tuple[str, ...]) -> 
         raise InvalidStructure(f"All variables are hidden: {listed(hidden)}.")
     kept, common = graphs.mixed.projected({v: tuple(p) for v, p in parents.items()}, hidden)
     return CausalGraph.of(kept, common)
+
+
+guard_classes([CausalGraph])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pgm.calls import guard_constructors
+from pgm.calls import guard_classes
 from pgm.cpds import CPD, TableCPD
 from pgm.errors import InvalidStructure
 from pgm.frames.undeclared import Observations
@@ -144,4 +144,4 @@ def _of(target: Variable, shares: np.ndarray, name: str, cpds: dict[str, CPD]) -
     )
 
 
-guard_constructors([AODEClassifier])
+guard_classes([AODEClassifier])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pgm.calls import guard_constructors
+from pgm.calls import guard_classes
 from pgm.cpds import CPD, TableCPD
 from pgm.errors import InvalidArgument, shown
 from pgm.frames.undeclared import Observations
@@ -181,4 +181,4 @@ class KDependenceClassifier(_Augmented):
         return most_telling(told, int(self.k))
 
 
-guard_constructors([TANClassifier, KDependenceClassifier])
+guard_classes([TANClassifier, KDependenceClassifier])

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pgm.calls import guard_constructors
+from pgm.calls import guard_classes
 from pgm.cpds import TableCPD
 from pgm.distributions import Gaussian, priors
 from pgm.distributions.gaussian_statistics import gathered
@@ -232,4 +232,4 @@ def discriminants(
     return found
 
 
-guard_constructors([DiscriminantAnalysis])
+guard_classes([DiscriminantAnalysis])

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pgm.calls import guard_constructors
+from pgm.calls import guard_classes
 from pgm.cpds import TableCPD
 from pgm.distributions import Gaussian
 from pgm.distributions.gaussian_statistics import GaussianStatistics, gathered, restricted
@@ -358,4 +358,4 @@ def _summed(logs: np.ndarray) -> np.ndarray:
         return np.asarray(safe + np.log(np.exp(logs - safe[:, :, None]).sum(axis=2)))
 
 
-guard_constructors([MixtureClassifier])
+guard_classes([MixtureClassifier])

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from pgm.calls import guard_constructors
+from pgm.calls import guard_classes
 from pgm.cpds import CPD, LinearGaussian, TableCPD
 from pgm.distributions import priors
 from pgm.distributions.pseudo_counts import Laplace, times
@@ -444,4 +444,4 @@ def _whole_states(name: str, given: Features) -> list[int] | None:
     return [int(value) for value in known.tolist()]
 
 
-guard_constructors([NaiveBayes])
+guard_classes([NaiveBayes])

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from pgm.calls import guard_constructors
+from pgm.calls import guard_classes
 from pgm.distributions.pseudo_counts import Laplace
 from pgm.errors import InvalidArgument, InvalidFrame, UnknownVariable, listed, nearest, shown, warn
 from pgm.frames.matrices import Features, features
@@ -398,4 +398,4 @@ def _range(net: BayesianNetwork, name: str) -> tuple[float, float]:
     return mean - 3.0 * sd, mean + 3.0 * sd
 
 
-guard_constructors([NetworkClassifier])
+guard_classes([NetworkClassifier])

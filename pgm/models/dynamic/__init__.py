@@ -1,6 +1,6 @@
 """Models that unfold in steps: Markov chains, hidden states and what they emit, linear dynamical systems."""
 
-from pgm.calls import guard_constructors, guard_methods
+from pgm.calls import guard_classes
 
 from . import components, filters
 from .hmm import HMM
@@ -23,5 +23,4 @@ __all__ = [
 ]
 
 _SYSTEMS = [LinearDynamicalSystem, NonlinearDynamicalSystem, SwitchingLinearDynamicalSystem]
-guard_methods([HMM, MarkovChain, *_SYSTEMS])
-guard_constructors([HMM, MarkovChain, *_SYSTEMS, LeftToRight, Banded])
+guard_classes([HMM, MarkovChain, *_SYSTEMS, LeftToRight, Banded])

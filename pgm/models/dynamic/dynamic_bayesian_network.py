@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from pgm.calls import guard_constructors, guard_methods
+from pgm.calls import guard_classes
 from pgm.cpds import CPD
 from pgm.cpds.base import printed
 from pgm.cpds.table_input import check_cells
@@ -844,5 +844,4 @@ def _count(value: Any, what: str) -> int:
     return int(value)
 
 
-guard_methods([DynamicBayesianNetwork])
-guard_constructors([DynamicBayesianNetwork])
+guard_classes([DynamicBayesianNetwork])

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from pgm.calls import guard_constructors, guard_methods
+from pgm.calls import guard_classes
 from pgm.errors import InvalidArgument, listed, shown
 from pgm.frames import Sequences
 from pgm.inference.engines import chain as engine
@@ -315,5 +315,4 @@ def some_sequences(read: Sequences, which: np.ndarray) -> Sequences:
     return Sequences(taken(read.rows), starts, False, ids)
 
 
-guard_methods([HMMClassifier])
-guard_constructors([HMMClassifier])
+guard_classes([HMMClassifier])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pgm.calls import guarded
+from pgm.calls import guard_methods, guarded
 from pgm.errors import InvalidArgument, InvalidFrame, listed, shown
 from pgm.frames import names_of, observations
 from pgm.learning.scores import Score
@@ -210,3 +210,6 @@ def _apart(parent: str, variables: Mapping[str, Any]) -> tuple[str, int]:
         return parent, 0
     name, _, back = parent[:-1].rpartition("[-")
     return name, int(back)
+
+
+guard_methods([LearnedTransitions])

@@ -1,6 +1,6 @@
 """Variants of hidden Markov models: several chains, inputs, durations, parts that make a whole."""
 
-from pgm.calls import guard_constructors, guard_methods
+from pgm.calls import guard_classes
 
 from .autoregressive_hmm import AutoregressiveHMM
 from .composed_hmm import ComposedHMM
@@ -34,5 +34,4 @@ __all__ = [
 
 _ALL = [FactorialHMM, CoupledHMM, SwitchingHMM, TreeHMM, SemiMarkovHMM, ComposedHMM]
 _ALL += [MealyHMM, UrnHMM, InputOutputHMM, AutoregressiveHMM]
-guard_methods(_ALL)
-guard_constructors(_ALL)
+guard_classes(_ALL)
