@@ -171,7 +171,7 @@ class GaussianPath(Result, Tabular):
         return self._covariance
 
     @property
-    def sd(self) -> np.ndarray:
+    def std(self) -> np.ndarray:
         """The standard deviations, (steps, variables)."""
         variances = np.diagonal(self._matrices.whole(), axis1=1, axis2=2)
         found: np.ndarray = np.sqrt(variances)[self._matrices.at]
@@ -194,7 +194,7 @@ class GaussianPath(Result, Tabular):
             raise InvalidArgument(f"level= is a probability between 0 and 1, not {shown(level)}.")
         from scipy.special import ndtri
 
-        off = float(ndtri(0.5 + level / 2)) * self.sd
+        off = float(ndtri(0.5 + level / 2)) * self.std
         return Intervals(self.mean - off, self.mean + off)
 
     def marginal(self, names: str | Sequence[str]) -> GaussianPath:
@@ -208,7 +208,7 @@ class GaussianPath(Result, Tabular):
             InvalidArgument: no name at all.
 
         >>> two = Matrices(np.array([[[1.0, 0.5], [0.5, 4.0]]]), np.zeros(1, int))
-        >>> GaussianPath(("x", "v"), np.zeros((1, 2)), two).marginal("v").sd.tolist()
+        >>> GaussianPath(("x", "v"), np.zeros((1, 2)), two).marginal("v").std.tolist()
         [[2.0]]
         """
         at = self._places(names)
@@ -255,14 +255,14 @@ class GaussianPath(Result, Tabular):
         return {
             "steps": self.steps.tolist(),
             "mean": dict(zip(self.names, self.mean.T.tolist(), strict=True)),
-            "sd": dict(zip(self.names, self.sd.T.tolist(), strict=True)),
+            "sd": dict(zip(self.names, self.std.T.tolist(), strict=True)),
         }
 
     def to_pandas(self) -> pd.DataFrame:
         """A frame with a row for each step: the mean of each variable, and its standard deviation."""
         columns: dict[str, Any] = {}
         for i, name in enumerate(self.names):
-            columns[name], columns[f"{name} sd"] = self.mean[:, i], self.sd[:, i]
+            columns[name], columns[f"{name} sd"] = self.mean[:, i], self.std[:, i]
         found: pd.DataFrame = pandas().DataFrame(columns, index=pandas().Index(self.steps, name="step"))
         return found
 
@@ -295,7 +295,7 @@ class GaussianPath(Result, Tabular):
         for name in self.names:
             header += [label(name), "sd" if len(self.names) == 1 else f"sd {label(name)}"]
         some = range(len(self)) if len(self) <= ROWS else [*range(ROWS - 1), len(self) - 1]
-        sd = self.sd
+        sd = self.std
         rows = []
         for t in some:
             cells = [f"{self.steps[t]:.6g}"]
@@ -500,6 +500,6 @@ class Forecast(StatesOverTime):
 
     def _notes(self, printed: int) -> str:
         more = super()._notes(printed)
-        ends = self.predicted.sd[-1].max()
+        ends = self.predicted.std[-1].max()
         said = f"what will be observed: .predicted, with standard deviations up to {ends:.6g} at the end"
         return f"{more}\n{said}" if more else said

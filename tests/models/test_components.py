@@ -38,7 +38,7 @@ def test_level_trend_and_season_are_those_of_statsmodels() -> None:
     ahead = theirs.get_forecast(8)
     found = ours.forecast(y, 8).predicted
     assert found.mean[:, 0] == pytest.approx(ahead.predicted_mean, abs=1e-8)
-    assert found.sd[:, 0] == pytest.approx(ahead.se_mean, abs=1e-8)
+    assert found.std[:, 0] == pytest.approx(ahead.se_mean, abs=1e-8)
 
 
 def test_level_and_autoregression_are_those_of_statsmodels() -> None:

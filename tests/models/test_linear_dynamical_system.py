@@ -283,9 +283,9 @@ def test_a_diffuse_start_that_is_never_observed() -> None:
         A=np.eye(2), C=[[1.0, 0.0]], Q=[0.1, 0.1], R=0.5, covariance="diffuse", states=["seen", "unseen"]
     )
     found = lds.smooth([1.0, 2.0, 1.5])
-    assert np.isfinite(found.sd[:, 0]).all()
-    assert np.isinf(found.sd[:, 1]).all()
-    assert np.isfinite(found.signal.sd).all()
+    assert np.isfinite(found.std[:, 0]).all()
+    assert np.isinf(found.std[:, 1]).all()
+    assert np.isfinite(found.signal.std).all()
     one = LinearDynamicalSystem(A=1.0, C=1.0, Q=0.1, R=0.5, covariance="diffuse")
     assert lds.score([1.0, 2.0, 1.5]) == pytest.approx(one.score([1.0, 2.0, 1.5]))
 
@@ -294,7 +294,7 @@ def test_a_sum_may_be_known_where_its_parts_are_not() -> None:
     """After one observation of level + season neither is known, and what will be observed is."""
     lds = LinearDynamicalSystem(A=np.eye(2), C=[[1.0, 2.0]], Q=[0.1, 0.2], R=0.5, covariance="diffuse")
     found = lds.filter([3.0])
-    assert np.isinf(found.sd).all()
+    assert np.isinf(found.std).all()
     assert found.covariance[0, 0, 1] == -np.inf
     assert found.signal.mean[0, 0] == pytest.approx(3.0)
     assert found.signal.covariance[0, 0, 0] == pytest.approx(0.5)
@@ -416,7 +416,7 @@ def test_results_are_values() -> None:
         assert frame.iloc[:, 0].to_numpy() == pytest.approx(found.mean[:, 0])
         assert found.to_dict()["mean"][found.names[0]] == found.mean[:, 0].tolist()
         interval = found.interval(0.9)
-        assert interval.high - found.mean == pytest.approx(1.6448536269514722 * found.sd)
+        assert interval.high - found.mean == pytest.approx(1.6448536269514722 * found.std)
     assert lds.filter(y).names == ("a", "b")
     assert lds.filter(y).signal.names == ("u", "v", "w")
     assert lds.filter(y).marginal("b").mean[:, 0] == pytest.approx(lds.filter(y).mean[:, 1])

@@ -283,7 +283,7 @@ def test_particles_find_what_a_grid_finds_where_there_are_two_modes() -> None:
         off.append((found.mean[:, 0] - mean) / found.report.intervals.errors[:, 0])
         back.append((later.mean[:, 0] - smooth) / later.report.intervals.errors[:, 0])
         logs.append((found.log_likelihood - log) / found.report.log_error)
-        np.testing.assert_allclose(found.sd[:, 0], sd, rtol=0.06)
+        np.testing.assert_allclose(found.std[:, 0], sd, rtol=0.06)
         assert found.report.samples == 5000
     for z in (off, back, logs):
         assert 0.5 < np.sqrt(np.mean(np.square(z))) < 1.8

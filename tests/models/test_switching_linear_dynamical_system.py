@@ -651,7 +651,7 @@ def test_a_network_has_the_same_numbers() -> None:
         for i in range(2):
             state = net.query(f"x{i}[{t}]", given)
             assert state.mean == pytest.approx(smoothed.mean[t, i], abs=1e-8)
-            assert state.std == pytest.approx(smoothed.sd[t, i], abs=1e-8)
+            assert state.std == pytest.approx(smoothed.std[t, i], abs=1e-8)
     diffuse = pgm.LinearDynamicalSystem(A=1.0, C=1.0, Q=1.0, R=1.0, covariance="diffuse")
     for bad, said in (
         (lambda: pgm.SwitchingLinearDynamicalSystem([1.0], [[1.0]], [diffuse]).to_network(2), "diffuse"),

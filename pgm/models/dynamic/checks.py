@@ -11,6 +11,7 @@ import numpy as np
 from pgm.cpds.table_input import check_cells
 from pgm.errors import InvalidArgument, InvalidTable, listed, nearest, shown
 from pgm.printing import label
+from pgm.results import Logarithm, Report
 from pgm.variables import Domain, Variable, as_domain, unordered
 
 _ROUNDING = 1e-6 * (1 + 1e-6)
@@ -187,6 +188,20 @@ def squared(move: np.ndarray) -> np.ndarray:
 def check_steps(steps: int, sequences: int = 1) -> None:
     """Raise TooLarge where so many steps can hardly fit in memory, whatever is kept of each."""
     check_cells((steps, sequences, _LEAST_OF_STEP), "So many steps", "choose fewer")
+
+
+def check_by(by: object) -> None:
+    """Refuse what `score` is not told by."""
+    if by not in (None, "sequence", "step"):
+        raise InvalidArgument(f'by= is "sequence", "step" or left out, not {shown(by)}.')
+
+
+def scores_by(by: object, shares: np.ndarray, starts: np.ndarray, lone: bool, report: Report) -> Any:
+    """The answer of `score` from the share of each step, the sequences one below the other."""
+    if by == "step":
+        return shares if lone else np.split(shares, starts[1:-1])
+    logs = np.add.reduceat(shares, starts[:-1])
+    return logs if by == "sequence" else Logarithm(float(logs.sum()), report)
 
 
 def rows_fixed(given: Any, variable: Variable, shape: tuple[int, ...], what: str) -> np.ndarray:

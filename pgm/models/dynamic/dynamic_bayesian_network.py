@@ -26,13 +26,14 @@ from pgm.evidence import names as names_of
 from pgm.inference.engines import interface
 from pgm.printing import html_table, joined, text_table
 from pgm.randomness import draw_count, generator
-from pgm.results import FitReport, Logarithm, NetworkBeliefs, NetworkCourse, PerSequence, SampledSteps
+from pgm.results import FitReport, NetworkBeliefs, NetworkCourse, PerSequence, SampledSteps
 from pgm.results.network_steps import INTERFACE
 from pgm.runtime.clock import start_clock
 from pgm.variables import Variable
 
 from ..renaming import renamed
 from . import network_engines, network_learning, network_sampling, network_slices, network_unrolled
+from .checks import check_by, scores_by
 from .network_rows import Read, check_noise, read
 from .network_slices import Node, back_of, built, made, name_of
 from .network_stream import NetworkStream
@@ -491,16 +492,12 @@ class DynamicBayesianNetwork:
         >>> round(dbn.score({"rain": [True, True, None]}), 6)
         -1.272966
         """
-        if by not in (None, "sequence", "step"):
-            raise InvalidArgument(f'by= is "sequence", "step" or left out, not {shown(by)}.')
+        check_by(by)
         found, _ = self._read(data, lengths, sequence, ())
         layout, clock = self._layout(), start_clock()
         shares = self._answered(found, lambda: interface.scores(layout, found.rows, clock))
-        starts = found.sequences.starts
-        if by == "step":
-            return shares if found.sequences.lone else np.split(shares, starts[1:-1])
-        logs = np.add.reduceat(shares, starts[:-1])
-        return logs if by else Logarithm(float(logs.sum()), INTERFACE)
+        data = found.sequences
+        return scores_by(by, shares, data.starts, data.lone, INTERFACE)
 
     def log_likelihood(self, data: Any, *, lengths: Any = None, sequence: Any = None) -> np.ndarray:
         """Return log P of each sequence, as an array.

@@ -18,7 +18,6 @@ from pgm.printing import html_table, html_text, text_table
 from pgm.randomness import draw_count, generator
 from pgm.results import (
     FitReport,
-    Logarithm,
     PerSequence,
     SampledSequence,
     SequenceForecast,
@@ -33,7 +32,7 @@ from pgm.variables import Variable
 from . import hidden_learning
 from .chain_network import steps_of
 from .chain_tables import Key, Layout
-from .checks import check_steps, names
+from .checks import check_by, check_steps, names, scores_by
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -395,13 +394,9 @@ class HiddenChain:
         return path if self._visible is None else self._visible[path].astype(np.int32)
 
     def _scored(self, read: Sequences, by: Any) -> Any:
-        if by not in (None, "sequence", "step"):
-            raise InvalidArgument(f'by= is "sequence", "step" or left out, not {shown(by)}.')
+        check_by(by)
         shares = self._answered(read, engine.filtered)[1]
-        if by == "step":
-            return shares if read.lone else np.split(shares, read.starts[1:-1])
-        logs = np.add.reduceat(shares, read.starts[:-1])
-        return logs if by else Logarithm(float(logs.sum()), CHAIN)
+        return scores_by(by, shares, read.starts, read.lone, CHAIN)
 
     def _filtered(self, read: Sequences) -> Any:
         values, scores = self._answered(read, engine.filtered, False)

@@ -33,6 +33,7 @@ from pgm.variables import Variable
 
 from . import chain_network, hmm_learning
 from .checks import (
+    check_by,
     check_steps,
     distribution,
     domain_of,
@@ -214,8 +215,7 @@ class HMM:
         (-2.151754, [-0.356675, -0.293413, -1.501667])
         """
         read = self._read(data, lengths, sequence)
-        if by not in (None, "sequence", "step"):
-            raise InvalidArgument(f'by= is "sequence", "step" or left out, not {shown(by)}.')
+        check_by(by)
         clock = start_clock()
         if by == "step":
             shares = self._answered(read, lambda c, rows: engine.filtered(c, rows, clock)[1])

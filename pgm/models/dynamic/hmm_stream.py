@@ -59,13 +59,13 @@ class HMMStream:
         """The number of steps so far."""
         return self._steps
 
-    def push(self, x: Any) -> StateBeliefs:
+    def push(self, data: Any) -> StateBeliefs:
         """Take the next observation, or several; returns the states of these steps, as `filter` does.
 
         If it raises, the stream is as it was.
 
         Args:
-            x: what is observed in a step, None where nothing was; or a list or an array of these.
+            data: what is observed in a step, None where nothing was; or a list or an array of these.
 
         Raises:
             InvalidArgument: a value is none of the symbols, or no number; no step; several sequences.
@@ -77,7 +77,7 @@ class HMMStream:
         >>> len(stream.push([0.1, 0.2])), len(stream.push([[0.3, None], None])), len(stream)
         (1, 2, 3)
         """
-        read = self._model._read(self._lone(x), None, None)
+        read = self._model._read(self._lone(data), None, None)
         if not read.lone:
             raise InvalidArgument("A stream is one sequence: push one observation, or a list of them.")
         rows = self._model._rows(read)

@@ -23,7 +23,7 @@ from pgm.results import (
 )
 
 from . import linear_learning, linear_network
-from .checks import check_steps
+from .checks import check_by, check_steps, scores_by
 from .linear_parameters import covariance as covariance_of
 from .linear_parameters import matrix, names_of, numbers, plural, symmetric, vector
 from .linear_questions import Parameters, Question, asked
@@ -195,7 +195,7 @@ class LinearDynamicalSystem(Tabular):
 
     def score(
         self,
-        y: Any,
+        data: Any,
         *,
         inputs: Any = None,
         times: Any = None,
@@ -208,7 +208,7 @@ class LinearDynamicalSystem(Tabular):
         With a diffuse start it is relative to its infinite width, as in Durbin & Koopman 2012, section 7.2.
 
         Args:
-            y: a number or a row of values for each step, NaN or None where nothing was observed; or a list
+            data: a number or a row of values for each step, NaN or None where nothing was observed; or a list
                 of such series, an array of three axes, or a data frame.
             inputs: a row for each step.
             times: the time of each step, where A or Q is a function of the gap.
@@ -225,22 +225,18 @@ class LinearDynamicalSystem(Tabular):
         >>> round(walk.score([1.0, None, 2.0]), 6)
         -2.50794
         """
-        if by not in (None, "sequence", "step"):
-            raise InvalidArgument(f'by= is "sequence" or "step", not {shown(by)}.')
-        question = asked(self._p, y, inputs, times, lengths, sequence)
-        each = [run.log for run in self._runs(question)]
-        if by == "step":
-            return each[0] if question.lone else each
-        scores = np.array([one.sum() for one in each])
-        return scores if by == "sequence" else float(scores.sum())
+        check_by(by)
+        question = asked(self._p, data, inputs, times, lengths, sequence)
+        shares = np.concatenate([run.log for run in self._runs(question)])
+        return scores_by(by, shares, question.data.starts, question.lone, _REPORT)
 
     def filter(
-        self, y: Any, *, inputs: Any = None, times: Any = None, lengths: Any = None, sequence: Any = None
+        self, data: Any, *, inputs: Any = None, times: Any = None, lengths: Any = None, sequence: Any = None
     ) -> Any:
         """The state of each step given what was observed until then; of several series, one for each.
 
         Args:
-            y: as for `score`, and so are the others.
+            data: as for `score`, and so are the others.
             inputs: a row for each step.
             times: the time of each step.
             lengths: the number of steps of each series.
@@ -257,7 +253,7 @@ class LinearDynamicalSystem(Tabular):
         2     0.066813  0.639322
         given what was observed until then; log-likelihood -3.999878
         """
-        question = asked(self._p, y, inputs, times, lengths, sequence)
+        question = asked(self._p, data, inputs, times, lengths, sequence)
         found = []
         for i, run in enumerate(self._runs(question, covariances=True)):
             assert run.filtered_covariance is not None
@@ -278,12 +274,12 @@ class LinearDynamicalSystem(Tabular):
         return found[0] if question.lone else PerSequence(found, question.data.ids, _REPORT)
 
     def smooth(
-        self, y: Any, *, inputs: Any = None, times: Any = None, lengths: Any = None, sequence: Any = None
+        self, data: Any, *, inputs: Any = None, times: Any = None, lengths: Any = None, sequence: Any = None
     ) -> Any:
         """The state of each step given all that was observed; of several series, one for each.
 
         Args:
-            y: as for `score`, and so are the others.
+            data: as for `score`, and so are the others.
             inputs: a row for each step.
             times: the time of each step.
             lengths: the number of steps of each series.
@@ -296,7 +292,7 @@ class LinearDynamicalSystem(Tabular):
         >>> lds.smooth([1.0, 0.5, -0.3, 1.2, 2.0]).mean[:, 0].round(6).tolist()
         [0.558805, 0.506987, 0.465653, 0.961197, 1.301586]
         """
-        question = asked(self._p, y, inputs, times, lengths, sequence)
+        question = asked(self._p, data, inputs, times, lengths, sequence)
         found = []
         for i, run in enumerate(self._runs(question, smooth=True)):
             assert run.smoothed is not None
@@ -318,7 +314,7 @@ class LinearDynamicalSystem(Tabular):
 
     def forecast(
         self,
-        y: Any,
+        data: Any,
         steps: int = 1,
         *,
         inputs: Any = None,
@@ -329,7 +325,7 @@ class LinearDynamicalSystem(Tabular):
         """States of steps to come; `.predicted` is what will be observed. Of several series, one for each.
 
         Args:
-            y: as for `score`.
+            data: as for `score`.
             steps: how many.
             inputs: a row for each step, observed or to come.
             times: the time of each step, observed or to come.
@@ -349,7 +345,7 @@ class LinearDynamicalSystem(Tabular):
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
             raise InvalidArgument(f"steps= is a whole number of 1 at least, not {shown(steps)}.")
         check_steps(int(steps))
-        question = asked(self._p, y, inputs, times, lengths, sequence, int(steps))
+        question = asked(self._p, data, inputs, times, lengths, sequence, int(steps))
         found = []
         for i, run in enumerate(self._runs(question, covariances=True)):
             assert run.filtered_covariance is not None
@@ -438,7 +434,7 @@ class LinearDynamicalSystem(Tabular):
 
     def fit(
         self,
-        y: Any,
+        data: Any,
         *,
         inputs: Any = None,
         times: Any = None,
@@ -459,7 +455,7 @@ class LinearDynamicalSystem(Tabular):
         state are learned as well, from the stationary ones if none are given; a diffuse start stays.
 
         Args:
-            y: as for `score`, and so are the others.
+            data: as for `score`, and so are the others.
             inputs: a row for each step.
             times: the time of each step, where A or Q is a function of the gap.
             lengths: the number of steps of each series.
@@ -486,7 +482,7 @@ class LinearDynamicalSystem(Tabular):
         """
         task = linear_learning.Task(
             self,
-            y,
+            data,
             inputs,
             lengths,
             sequence,

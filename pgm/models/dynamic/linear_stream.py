@@ -72,13 +72,13 @@ class LinearStream:
         """The number of steps so far."""
         return self._steps
 
-    def push(self, y: Any, *, inputs: Any = None, times: Any = None) -> Filtered:
+    def push(self, data: Any, *, inputs: Any = None, times: Any = None) -> Filtered:
         """Take the next observation, or several; returns the states of these steps, as `filter` does.
 
         If it raises, the stream is as it was.
 
         Args:
-            y: a number or a row of values, NaN or None where nothing was observed; or many of these.
+            data: a number or a row of values, NaN or None where nothing was observed; or many of these.
             inputs: a row for each of these steps.
             times: the time of each, where A or Q is a function of the gap.
 
@@ -92,7 +92,7 @@ class LinearStream:
         (1, 2, 3)
         """
         p = self._system._p
-        one = [None] if y is None else _lone(y, p.m)
+        one = [None] if data is None else _lone(data, p.m)
         given = read(p, one, _lone(inputs, p.n_inputs), None if times is None else np.atleast_1d(times))
         if not given.data.lone:
             raise InvalidArgument("A stream is one series: push one observation, or rows of one series.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,12 +22,14 @@ from pgm.variables import Variable, as_domain
 
 from . import chain_network
 from .checks import (
+    check_by,
     check_steps,
     distribution,
     domain_of,
     normalised,
     probabilities,
     rows_of,
+    scores_by,
     squared,
     transitions,
     weights_of,
@@ -139,28 +141,35 @@ class MarkovChain:
             raise IncompleteModel("The chain has no parameters yet: fit it to sequences.")
         return self._tables
 
-    def score(self, data: Any, *, lengths: Any = None, sequence: Any = None) -> Logarithm:
+    def score(self, data: Any, *, lengths: Any = None, sequence: Any = None, by: str | None = None) -> Any:
         """Return log P of a sequence of states, or of all sequences together.
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
             lengths: how many steps each sequence has, where all stand one below the other.
             sequence: the column of a data frame that says which sequence a row belongs to.
+            by: "sequence" for an array with one number for each, "step" for each step's share given those
+                before; all together if left out.
 
         Raises:
             InvalidArgument: a value is no state or missing; a sequence is empty.
 
         >>> chain = MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.3, 0.7]])
-        >>> round(chain.score([0, 0, 1]), 6)
-        -3.101093
+        >>> round(chain.score([0, 0, 1]), 6), chain.score([0, 0, 1], by="step").round(6).tolist()
+        (-3.101093, [-0.693147, -0.105361, -2.302585])
         """
+        check_by(by)
         codes, read = self._codes(data, lengths, sequence)
-        total = 0.0
+        shares, total = np.empty(codes.size), 0.0
         with np.errstate(divide="ignore"):
-            for table, counts in zip(self._known, self._counted(codes, read, None), strict=True):
+            for table, (at, place) in zip(self._known, self._places(codes, read), strict=True):
+                if by is not None:
+                    shares[at] = np.log(table.reshape(-1)[place])
+                    continue
+                counts = np.bincount(place, minlength=table.size).reshape(table.shape)
                 seen = counts > 0
                 total += float((counts[seen] * np.log(table[seen])).sum())
-        return Logarithm(total, CHAIN)
+        return Logarithm(total, CHAIN) if by is None else scores_by(by, shares, read.starts, read.lone, CHAIN)
 
     def probability(self, data: Any, *, lengths: Any = None, sequence: Any = None) -> Probability:
         """Return P of a sequence of states, or of all sequences together.
@@ -407,12 +416,18 @@ class MarkovChain:
         """How often each state followed those before it: the first ones by themselves, then all others."""
         k = self.variable.card
         each = np.repeat(weights_of(weights, len(read)), read.lengths)
+        return [
+            np.bincount(place, each[at], k ** (i + 1)).reshape((k,) * (i + 1))
+            for i, (at, place) in enumerate(self._places(codes, read))
+        ]
+
+    def _places(self, codes: np.ndarray, read: Sequences) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """For each table the steps that use it, and which of its entries each of them uses."""
+        k = self.variable.card
         step = np.arange(codes.size) - np.repeat(read.starts[:-1], read.lengths)
-        found = []
         for i in range(self.order + 1):
             at = np.flatnonzero(step == i if i < self.order else step >= i)
             place = np.zeros(at.size, dtype=np.int64)
             for back in range(i, -1, -1):
                 place = place * k + codes[at - back]
-            found.append(np.bincount(place, each[at], k ** (i + 1)).reshape((k,) * (i + 1)))
-        return found
+            yield at, place

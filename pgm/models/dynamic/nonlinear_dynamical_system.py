@@ -13,7 +13,7 @@ from pgm.randomness import draw_count, generator
 from pgm.results import PerSequence, Report, SampledSeries
 
 from . import nonlinear_answers as answers
-from .checks import check_steps
+from .checks import check_by, check_steps, scores_by
 from .filters import filter_of
 from .linear_parameters import names_of, plural
 from .linear_questions import read
@@ -133,7 +133,7 @@ class NonlinearDynamicalSystem(Tabular):
 
     def score(
         self,
-        y: Any,
+        data: Any,
         *,
         engine: Any = None,
         inputs: Any = None,
@@ -145,7 +145,7 @@ class NonlinearDynamicalSystem(Tabular):
         """The log density of what was observed, approximately; of several series, the sum.
 
         Args:
-            y: a number or a row of values for each step, NaN or None where nothing was observed; or a list
+            data: a number or a row of values for each step, NaN or None where nothing was observed; or a list
                 of such series, an array of three axes, or a data frame.
             engine: "extended", "unscented", "particles", or an object of `pgm.filters`.
             inputs: a row for each step.
@@ -163,19 +163,17 @@ class NonlinearDynamicalSystem(Tabular):
         >>> round(walk.score([1.0, None, 2.0], engine="extended"), 6)
         -3.278574
         """
-        if by not in (None, "sequence", "step"):
-            raise InvalidArgument(f'by= is "sequence" or "step", not {shown(by)}.')
+        check_by(by)
         how = filter_of(engine)
-        given = read(self._p, y, inputs, times, lengths, sequence)
-        each = [run.log.copy() for run in answers.answered(self._p, given, how)]
-        if by == "step":
-            return each[0] if given.data.lone else each
-        scores = np.array([one.sum() for one in each])
-        return scores if by == "sequence" else float(scores.sum())
+        given = read(self._p, data, inputs, times, lengths, sequence)
+        runs = answers.answered(self._p, given, how)
+        report = runs[0].report if given.data.lone else Report(how.name, exact=False)
+        shares = np.concatenate([run.log for run in runs])
+        return scores_by(by, shares, given.data.starts, given.data.lone, report)
 
     def filter(
         self,
-        y: Any,
+        data: Any,
         *,
         engine: Any = None,
         inputs: Any = None,
@@ -186,7 +184,7 @@ class NonlinearDynamicalSystem(Tabular):
         """The state of each step given what was observed until then; of several series, one for each.
 
         Args:
-            y: as for `score`, and so are the others.
+            data: as for `score`, and so are the others.
             engine: "extended", "unscented", "particles", or an object of `pgm.filters`.
             inputs: a row for each step.
             times: the time of each step.
@@ -204,11 +202,11 @@ class NonlinearDynamicalSystem(Tabular):
         APPROXIMATE (unscented): error not measured
         given what was observed until then; log-likelihood -2.688651
         """
-        return self._each(answers.filtered, y, engine, inputs, times, lengths, sequence)
+        return self._each(answers.filtered, data, engine, inputs, times, lengths, sequence)
 
     def smooth(
         self,
-        y: Any,
+        data: Any,
         *,
         engine: Any = None,
         inputs: Any = None,
@@ -221,7 +219,7 @@ class NonlinearDynamicalSystem(Tabular):
         "particles" draws paths that go back through the filter; `.paths` has them.
 
         Args:
-            y: as for `score`, and so are the others.
+            data: as for `score`, and so are the others.
             engine: "extended", "unscented", "particles", or an object of `pgm.filters`.
             inputs: a row for each step.
             times: the time of each step.
@@ -236,11 +234,11 @@ class NonlinearDynamicalSystem(Tabular):
         >>> walk.smooth([1.0, 0.5], engine="extended").mean.round(6).tolist()
         [[0.541401], [0.525478]]
         """
-        return self._each(answers.smoothed, y, engine, inputs, times, lengths, sequence, smooth=True)
+        return self._each(answers.smoothed, data, engine, inputs, times, lengths, sequence, smooth=True)
 
     def forecast(
         self,
-        y: Any,
+        data: Any,
         steps: int = 1,
         *,
         engine: Any = None,
@@ -252,7 +250,7 @@ class NonlinearDynamicalSystem(Tabular):
         """States of steps to come; `.predicted` is what will be observed. Of several series, one for each.
 
         Args:
-            y: as for `score`.
+            data: as for `score`.
             steps: how many.
             engine: "extended", "unscented", "particles", or an object of `pgm.filters`.
             inputs: a row for each step, observed or to come.
@@ -264,13 +262,13 @@ class NonlinearDynamicalSystem(Tabular):
             InvalidArgument, ImpossibleEvidence: as for `score`; or steps is not a whole number of 1 at least.
 
         >>> walk = NonlinearDynamicalSystem(lambda x: x, lambda x: x, Q=0.5, R=0.8, mean=0, covariance=1)
-        >>> walk.forecast([1.0, 0.5], steps=2, engine="unscented").predicted.sd.round(6).tolist()
+        >>> walk.forecast([1.0, 0.5], steps=2, engine="unscented").predicted.std.round(6).tolist()
         [[1.316481], [1.494363]]
         """
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
             raise InvalidArgument(f"steps= is a whole number of 1 at least, not {shown(steps)}.")
         check_steps(int(steps))
-        return self._each(answers.forecast, y, engine, inputs, times, lengths, sequence, more=int(steps))
+        return self._each(answers.forecast, data, engine, inputs, times, lengths, sequence, more=int(steps))
 
     def stream(self, *, engine: Any = None) -> NonlinearStream:
         """A filter that takes observations as they come, one or several at a time, in constant memory.
@@ -347,7 +345,7 @@ class NonlinearDynamicalSystem(Tabular):
     def _each(
         self,
         make: Any,
-        y: Any,
+        data: Any,
         engine: Any,
         inputs: Any,
         times: Any,
@@ -358,7 +356,7 @@ class NonlinearDynamicalSystem(Tabular):
         more: int = 0,
     ) -> Any:
         how = filter_of(engine)
-        given = read(self._p, y, inputs, times, lengths, sequence, more)
+        given = read(self._p, data, inputs, times, lengths, sequence, more)
         found = []
         for i, run in enumerate(answers.answered(self._p, given, how, smooth=smooth)):
             steps = np.arange(len(given.y[i])) if given.times is None else given.times[i]

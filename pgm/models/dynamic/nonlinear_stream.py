@@ -72,13 +72,13 @@ class NonlinearStream:
         """The number of steps so far."""
         return 0 if self._last is None else self._last.step + 1
 
-    def push(self, y: Any, *, inputs: Any = None, times: Any = None) -> Filtered:
+    def push(self, data: Any, *, inputs: Any = None, times: Any = None) -> Filtered:
         """Take the next observation, or several; returns the states of these steps, as `filter` does.
 
         If it raises, the stream is as it was.
 
         Args:
-            y: a number or a row of values, NaN or None where nothing was observed; or many of these.
+            data: a number or a row of values, NaN or None where nothing was observed; or many of these.
             inputs: a row for each of these steps.
             times: the time of each, where f or Q depends on the gap.
 
@@ -91,7 +91,7 @@ class NonlinearStream:
         >>> walk.stream(engine="extended").push(1.0).mean.round(6).tolist()
         [[0.555556]]
         """
-        one = [None] if y is None else _lone(y, self._p.m)
+        one = [None] if data is None else _lone(data, self._p.m)
         given = self._read(one, inputs, times)
         run, now, last, steps = self._run(given)
         made = answers.filtered(self._p, self._names, run, given.y[0], steps)
@@ -113,7 +113,7 @@ class NonlinearStream:
 
         >>> import pgm
         >>> walk = pgm.NonlinearDynamicalSystem(lambda x: x, lambda x: x, Q=0.5, R=0.8, mean=0, covariance=1)
-        >>> walk.stream(engine="extended").forecast(2).sd.round(6).tolist()
+        >>> walk.stream(engine="extended").forecast(2).std.round(6).tolist()
         [[1.0], [1.224745]]
         """
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:

@@ -30,7 +30,7 @@ from pgm.variables import Variable
 
 from . import linear_network, switching_learning
 from . import switching_answers as answers
-from .checks import check_steps, distribution, domain_of, transitions
+from .checks import check_by, check_steps, distribution, domain_of, scores_by, transitions
 from .linear_dynamical_system import LinearDynamicalSystem
 from .linear_questions import Given, added, read
 
@@ -133,7 +133,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
 
     def score(
         self,
-        y: Any,
+        data: Any,
         *,
         engine: Any = "auto",
         inputs: Any = None,
@@ -144,7 +144,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         """The log density of what was observed; of several series, the sum.
 
         Args:
-            y: a number or a row of values for each step, NaN or None where nothing was observed; or a list
+            data: a number or a row of values for each step, NaN or None where nothing was observed; or a list
                 of such series, an array of three axes, or a data frame.
             engine: "auto", "exact", "gpb2", "imm", "gpb1", "rao-blackwellised", or a `pgm.filters` object.
             inputs: a row for each step.
@@ -163,22 +163,25 @@ class SwitchingLinearDynamicalSystem(Tabular):
         >>> round(one.score([1.0, 0.5, -0.3, 1.2, 2.0]), 6)  # that of the system alone
         -7.346238
         """
-        if by not in (None, "sequence", "step"):
-            raise InvalidArgument(f'by= is "sequence" or "step", not {shown(by)}.')
-        given, runs = self._asked(y, engine, inputs, lengths, sequence)
-        each = [run.log.copy() for run in runs]
-        if by == "step":
-            return each[0] if given.data.lone else each
-        scores = np.array([one.sum() for one in each])
-        return scores if by == "sequence" else float(scores.sum())
+        check_by(by)
+        given, runs = self._asked(data, engine, inputs, lengths, sequence)
+        report = next((run.report for run in runs if not run.report.exact), runs[0].report)
+        shares = np.concatenate([run.log for run in runs])
+        return scores_by(by, shares, given.data.starts, given.data.lone, report)
 
     def filter(
-        self, y: Any, *, engine: Any = "auto", inputs: Any = None, lengths: Any = None, sequence: Any = None
+        self,
+        data: Any,
+        *,
+        engine: Any = "auto",
+        inputs: Any = None,
+        lengths: Any = None,
+        sequence: Any = None,
     ) -> Any:
         """State and regime of each step given what was observed until then; of several series, one for each.
 
         Args:
-            y: as for `score`, and so are the others.
+            data: as for `score`, and so are the others.
             engine: "auto", "exact", "gpb2", "imm", "gpb1", "rao-blackwellised", or a `pgm.filters` object.
             inputs: a row for each step.
             lengths: the number of steps of each series.
@@ -192,7 +195,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         >>> one.filter([1.0, 0.5]).mean.round(6).tolist()
         [[0.555556], [0.5]]
         """
-        given, runs = self._asked(y, engine, inputs, lengths, sequence)
+        given, runs = self._asked(data, engine, inputs, lengths, sequence)
         found = []
         for row, run in zip(given.y, runs, strict=True):
             beliefs, mean, table, output = self._of(run.after, run, "filtered")
@@ -207,12 +210,18 @@ class SwitchingLinearDynamicalSystem(Tabular):
         return self._one(given, found, runs)
 
     def smooth(
-        self, y: Any, *, engine: Any = "auto", inputs: Any = None, lengths: Any = None, sequence: Any = None
+        self,
+        data: Any,
+        *,
+        engine: Any = "auto",
+        inputs: Any = None,
+        lengths: Any = None,
+        sequence: Any = None,
     ) -> Any:
         """State and regime of each step given all that was observed; of several series, one for each.
 
         Args:
-            y: as for `score`, and so are the others.
+            data: as for `score`, and so are the others.
             engine: "auto", "exact", "gpb2", "rao-blackwellised", or an object of `pgm.filters`.
             inputs: a row for each step.
             lengths: the number of steps of each series.
@@ -226,7 +235,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         >>> one.smooth([1.0, 0.5]).regimes.values.tolist()
         [[1.0], [1.0]]
         """
-        given, runs = self._asked(y, engine, inputs, lengths, sequence, smooth=True)
+        given, runs = self._asked(data, engine, inputs, lengths, sequence, smooth=True)
         found = []
         for row, run in zip(given.y, runs, strict=True):
             assert run.smoothed is not None
@@ -245,7 +254,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
 
     def forecast(
         self,
-        y: Any,
+        data: Any,
         steps: int = 1,
         *,
         engine: Any = "auto",
@@ -256,7 +265,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         """States and regimes of steps to come; `.predicted` is what will be observed.
 
         Args:
-            y: as for `score`.
+            data: as for `score`.
             steps: how many.
             engine: "auto", "exact", "gpb2", "imm", "gpb1", "rao-blackwellised", or a `pgm.filters` object.
             inputs: a row for each step, observed or to come.
@@ -275,7 +284,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
             raise InvalidArgument(f"steps= is a whole number of 1 at least, not {shown(steps)}.")
         more = int(steps)
-        given, runs = self._asked(y, engine, inputs, lengths, sequence, more=more)
+        given, runs = self._asked(data, engine, inputs, lengths, sequence, more=more)
         found = []
         for row, run in zip(given.y, runs, strict=True):
             beliefs, mean, table, output = self._of(run.after[-more:], run, "forecast")
@@ -288,11 +297,11 @@ class SwitchingLinearDynamicalSystem(Tabular):
             )
         return self._one(given, found, runs)
 
-    def decode(self, y: Any, *, inputs: Any = None, lengths: Any = None, sequence: Any = None) -> Any:
+    def decode(self, data: Any, *, inputs: Any = None, lengths: Any = None, sequence: Any = None) -> Any:
         """The most probable path of regimes, exactly; of several series, one for each.
 
         Args:
-            y: as for `score`, and so are the others.
+            data: as for `score`, and so are the others.
             inputs: a row for each step.
             lengths: the number of steps of each series.
             sequence: the column that names series.
@@ -308,7 +317,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         >>> both.decode([0.1, 0.2, 4.0, 9.0, 8.9]).path
         ('slow', 'slow', 'fast', 'fast', 'slow')
         """
-        given, runs = self._asked(y, "auto", inputs, lengths, sequence, smooth=True)
+        given, runs = self._asked(data, "auto", inputs, lengths, sequence, smooth=True)
         found = []
         for run in runs:
             assert run.best is not None
@@ -380,7 +389,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
 
     def fit(
         self,
-        y: Any,
+        data: Any,
         *,
         engine: str = "auto",
         inputs: Any = None,
@@ -397,7 +406,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         its log-likelihoods are approximate, `fit_report` says so, and the highest is kept.
 
         Args:
-            y: as for `score`, and so are the others.
+            data: as for `score`, and so are the others.
             engine: "auto", "exact" or "gpb2".
             inputs: a row for each step.
             lengths: the number of steps of each series.
@@ -417,7 +426,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         >>> [round(log, 6) for log in found.fit_report.log_likelihoods]
         [-7.346238, -6.537988]
         """
-        given = read(self._systems[0]._p, y, inputs, None, lengths, sequence)
+        given = read(self._systems[0]._p, data, inputs, None, lengths, sequence)
         task = switching_learning.Task(self, given, engine, fixed, weights)
         found, report = task.run(max_iter, tol)
         self._take(found)
@@ -481,7 +490,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
 
     def _asked(
         self,
-        y: Any,
+        data: Any,
         asked: Any,
         inputs: Any,
         lengths: Any,
@@ -491,7 +500,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         more: int = 0,
     ) -> tuple[Given, list[answers.Run]]:
         how = answers.engine_of(asked)
-        given = read(self._systems[0]._p, y, inputs, None, lengths, sequence, more)
+        given = read(self._systems[0]._p, data, inputs, None, lengths, sequence, more)
         series = [self._steps(given, i) for i in range(len(given.y))]
         return given, answers.answered(self._regimes, series, how, smooth=smooth)
 
