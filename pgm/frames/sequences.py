@@ -102,7 +102,7 @@ class Sequences:
         >>> sequences(["a", None, "b"]).codes(as_domain(["a", "b"]))
         array([ 0, -1,  1], dtype=int32)
         """
-        column = self._flat()
+        column = self.one_column()
         if isinstance(column, np.ndarray) and column.dtype.kind in "iu" and _counts(domain):
             if column.size == 0 or (column.min() >= 0 and column.max() < domain.card):
                 return column.astype(np.int32)
@@ -129,7 +129,7 @@ class Sequences:
         [[1.0, nan], [nan, nan]]
         """
         if flat:
-            return self._checked(self._flat()).reshape(-1, 1)
+            return self._checked(self.one_column()).reshape(-1, 1)
         rows = self.rows
         if isinstance(rows, dict):
             if len(rows) != width:
@@ -179,7 +179,7 @@ class Sequences:
             )
         return values
 
-    def _flat(self) -> Column:
+    def one_column(self) -> Column:
         """The rows as one column of values."""
         rows = self.rows
         if isinstance(rows, dict):

@@ -128,7 +128,11 @@ def test_C136_T26_the_same_chain_over_pairs():
         ),
         (lambda: pgm.MarkovChain([0.5, 0.5]), "initial= and transition=, or neither"),
         (lambda: pgm.MarkovChain(order=0, states=[1, 2]), "order= is a whole number from 1"),
-        (lambda: pgm.MarkovChain(), "How many states are there?"),
+        (lambda: pgm.MarkovChain().score([1]), "The chain has no states yet: fit it to sequences"),
+        (lambda: pgm.MarkovChain().fit([[0.5, 1.25]]), "The sequences hold measurements"),
+        (lambda: pgm.MarkovChain().fit([[1, "a"]]), "Name the states, MarkovChain(states=[...])"),
+        (lambda: pgm.MarkovChain().fit([["a", None]]), "step 1 (both count from 0): the state is missing"),
+        (lambda: pgm.MarkovChain(order=8).fit([list(range(500))]), "or a lower order"),
         (lambda: colours().score(["red", None]), "Step 1 (the first is 0): the state is missing."),
         (lambda: colours().score(["red", "pink"]), "Step 1 (the first is 0): 'pink' is none of the states"),
         (lambda: colours().fit(["red"], prior=-1), "prior= is a number that is not negative"),
@@ -147,3 +151,29 @@ def test_it_prints_and_is_drawn():
     assert second_order()._repr_html_().startswith("<div")
     assert second_order().plot(title="pairs").get_title() == "pairs"
     assert "no parameters yet" in repr(pgm.MarkovChain(states=[1, 2]))
+    assert repr(pgm.MarkovChain(order=2)).startswith("Markov chain of order 2: no states yet")
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_fit_takes_the_states_from_the_sequences(order):
+    rng = np.random.default_rng(order)
+    data = [list(rng.choice(["sun", "fog", "rain"], int(rng.integers(1, 12)))) for _ in range(40)]
+    found = pgm.MarkovChain(order=order).fit(data, prior=0.5)
+    assert found == pgm.MarkovChain(states=["fog", "rain", "sun"], order=order).fit(data, prior=0.5)
+    frame = {"id": np.repeat(np.arange(40), list(map(len, data))), "sky": np.concatenate(data)}
+    assert pgm.MarkovChain(order=order).fit(frame, sequence="id", prior=0.5) == found
+    for each, share in zip(data, found.score(data, by="sequence"), strict=True):
+        by_step = found.score(each, by="step")
+        assert share == pytest.approx(by_step.sum()) == pytest.approx(found.score(each))
+        past = tuple(found.states.index(state) for state in each)
+        tables = [*([found.initial] if order == 1 else found.initial), found.transition]
+        own = [tables[min(t, order)][past[max(t - order, 0) : t + 1]] for t in range(len(each))]
+        np.testing.assert_allclose(by_step, np.log(own))
+
+
+def test_a_fit_that_fails_leaves_the_chain_without_states():
+    chain = pgm.MarkovChain()
+    with pytest.raises(pgm.InvalidArgument):
+        chain.fit([["a", "b", None]])
+    assert chain == pgm.MarkovChain()
+    assert chain.fit([[True, True]]).states == (False, True)

@@ -21,6 +21,7 @@ from pgm.results import (
     SampledSeries,
     Smoothed,
 )
+from pgm.runtime.clock import Clock, start_clock
 
 from . import linear_learning, linear_network
 from .checks import check_by, check_steps, scores_by
@@ -31,8 +32,9 @@ from .linear_stream import LinearStream
 from .linear_sums import parameters_of_sum
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from pgm.models import BayesianNetwork
-    from pgm.runtime.clock import Clock
 
 _REPORT = Report("kalman", exact=True)
 
@@ -382,28 +384,37 @@ class LinearDynamicalSystem(Tabular):
         n: int,
         *,
         sequences: int | None = None,
+        given: Any = None,
         inputs: Any = None,
         times: Any = None,
         seed: int | np.random.Generator | None = None,
     ) -> SampledSeries | Any:
-        """Draw a series of n steps: its `.states` and `.observations`.
+        """Draw a series of n steps, its `.states` and `.observations`; or, given one, what may be behind it.
 
         Args:
-            n: how many steps.
+            n: how many steps; with `given`, how many draws.
             sequences: how many series, each of n steps, as a list; one by itself if left out.
+            given: a series: its states are drawn, jointly in all steps, and what was not observed.
             inputs: a row for each step, the same for all series.
             times: the time of each step.
             seed: a whole number, or a numpy Generator.
 
         Raises:
-            InvalidArgument: the start is diffuse: there is nothing to draw it from; there is no step; the
-                system is unstable and leaves the range of numbers.
+            InvalidArgument: the start is diffuse: there is nothing to draw it from, or what is given does not
+                determine it; there is no step; the system is unstable and leaves the range of numbers.
+            ImpossibleEvidence: an observation without noise is not what the state determines.
 
         >>> lds = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8)
         >>> drawn = lds.sample(100, seed=0)
         >>> drawn.states.shape, drawn.observations.shape
         ((100, 1), (100,))
+        >>> [one.observations.round(2).tolist() for one in lds.sample(2, given=[1.0, None, -0.3], seed=0)]
+        [[1.0, 1.46, -0.3], [1.0, 1.6, -0.3]]
         """
+        if given is not None:
+            if sequences is not None:
+                raise InvalidArgument("With given=, n is how many series are drawn: leave out sequences=.")
+            return self._drawn_given(draw_count(n), given, inputs, times, generator(seed))
         size, many = draw_count(n), 1 if sequences is None else draw_count(sequences)
         if size < 1 or many < 1:
             raise InvalidArgument("A series has one step at least.")
@@ -431,6 +442,45 @@ class LinearDynamicalSystem(Tabular):
             SampledSeries(self.states, x[i], self.observations, y[i], steps, _REPORT) for i in range(many)
         ]
         return drawn[0] if sequences is None else PerSequence(drawn, report=_REPORT)
+
+    def _drawn_given(
+        self, many: int, given: Any, inputs: Any, times: Any, random: np.random.Generator
+    ) -> PerSequence[SampledSeries]:
+        if many < 1:
+            raise InvalidArgument("n is how many series are drawn, 1 at least; not 0.")
+        question, clock = asked(self._p, given, inputs, times, None, None), start_clock()
+        if not question.lone:
+            raise InvalidArgument("given= is one series.")
+        one, schedule, shift = question.series[0], question.schedules[0], question.shifts[0]
+        check_steps(len(one.y), many * max(self._p.n, self._p.m))
+        known = self._runs(question, smooth=True, clock=clock)[0]
+        assert known.smoothed is not None
+        assert known.smoothed_covariance is not None
+        wide = known.smoothed_covariance.wide
+        if wide is not None and wide.any():
+            raise InvalidArgument(
+                "The start is diffuse, and what is given does not determine it: the states are spread "
+                "infinitely wide. Give mean= and covariance=, or more observations."
+            )
+        try:
+            x, off = kalman.drawn_off(schedule, ~np.isnan(one.y), many, random, clock)
+        except kalman.TooFar:
+            raise InvalidArgument(
+                "The system is unstable: it grows so far in these steps that rounding would spoil the draws. "
+                "Draw given fewer steps."
+            ) from None
+        x += known.smoothed
+        y = kalman.filled(schedule, one.y, x, off)
+        y = y if shift is None else y + shift
+        y = np.where(np.isnan(question.y[0]), y, question.y[0])
+        y = y if self._p.m > 1 else y[:, :, 0]
+        return PerSequence(
+            [
+                SampledSeries(self.states, a, self.observations, b, question.steps[0], _REPORT)
+                for a, b in zip(x, y, strict=True)
+            ],
+            report=_REPORT,
+        )
 
     def fit(
         self,
@@ -522,6 +572,24 @@ class LinearDynamicalSystem(Tabular):
         0.5
         """
         return linear_network.of(self, steps)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw a step and the one before, an arrow for each entry of A, B, C, D but zeros; returns the Axes.
+
+        Noise that several entries share is not drawn; where A is a function, it is that of a gap of 1.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the drawing needs if left out.
+            title: what stands above; what is shown if left out.
+        """
+        return linear_network.in_slices(self).plot(ax=ax, figsize=figsize, title=title)
 
     # --- inside ---
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,9 @@ from pgm.models.bayesian_network import BayesianNetwork
 from pgm.variables import Variable
 
 from .checks import check_steps
-from .linear_questions import Parameters, added, schedule
+from .dynamic_bayesian_network import DynamicBayesianNetwork
+from .linear_parameters import Varying, names_of
+from .linear_questions import Parameters, added, of_gap, schedule
 
 if TYPE_CHECKING:
     from .linear_dynamical_system import LinearDynamicalSystem
@@ -42,6 +44,34 @@ def of(system: LinearDynamicalSystem, steps: int) -> BayesianNetwork:
         for name, density in (vector | _vector(seen, own, s.C[k], shift, s.R[k])).items():
             net.add(name, density)
         before = own
+    return net
+
+
+def in_slices(system: LinearDynamicalSystem) -> DynamicBayesianNetwork:
+    """A network to draw, of a step and the one before: an arrow where an entry of a matrix is not zero."""
+    p, net = system._p, DynamicBayesianNetwork("Linear dynamical system")
+    inputs = names_of("inputs", None, p.n_inputs, "u") if p.n_inputs else ()
+    taken = {*system.states, *system.observations}
+    own = [f"input {name}" if name in taken else name for name in inputs]
+    seen = [f"{name} observed" if name in system.states else name for name in system.observations]
+
+    def arrows(value: Varying | None, parents: Iterable[str], i: int) -> dict[str, float]:
+        if value is None:
+            return {}
+        matrix = of_gap("A", value, 1.0, p.n) if callable(value) else value
+        there = (matrix != 0.0).any(axis=tuple(range(matrix.ndim - 2)))[i]
+        return {name: 1.0 for name, some in zip(parents, there, strict=True) if some}
+
+    def before(names: Iterable[str]) -> list[str]:
+        return [f"{name}[-1]" for name in names]
+
+    for name in own:
+        net.add(name, LinearGaussian())
+    for i, name in enumerate(system.states):
+        found = arrows(p.A, before(system.states), i) | arrows(p.B, before(own), i)
+        net.add(name, LinearGaussian(found), initial=LinearGaussian() if found else None)
+    for i, name in enumerate(seen):
+        net.add(name, LinearGaussian(arrows(p.C, system.states, i) | arrows(p.D, own, i)))
     return net
 
 

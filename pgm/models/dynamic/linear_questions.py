@@ -202,7 +202,7 @@ def _moves(name: str, value: Varying, gaps: np.ndarray, p: Parameters, T: int) -
         found = np.empty((max(len(gaps), 1), p.n, p.n))
         found[:] = np.eye(p.n)
         for k, gap in enumerate(gaps.tolist()):
-            found[k] = _of_gap(name, value, gap, p.n)
+            found[k] = of_gap(name, value, gap, p.n)
         return found
     if value.ndim == 2:
         return value[None]
@@ -214,7 +214,8 @@ def _moves(name: str, value: Varying, gaps: np.ndarray, p: Parameters, T: int) -
     return value[: max(T - 1, 1)]
 
 
-def _of_gap(name: str, function: Callable[[float], Any], gap: float, n: int) -> np.ndarray:
+def of_gap(name: str, function: Callable[[float], Any], gap: float, n: int) -> np.ndarray:
+    """The matrix that a function makes of a gap."""
     what = f"{name}({gap:.6g})"
     made = (covariance if name == "Q" else _square)(
         what, function(gap), n, f"a state has {plural(n, 'number')}"

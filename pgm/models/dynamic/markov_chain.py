@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from pgm.cpds.table_input import check_cells
-from pgm.errors import IncompleteModel, InvalidArgument, InvalidTable, shown
-from pgm.frames import Sequences, sequences
+from pgm.errors import IncompleteModel, InvalidArgument, InvalidFrame, InvalidTable, shown
+from pgm.frames import Sequences, inferring, sequences
 from pgm.inference.engines.chain import draw_far
 from pgm.printing import html_table, label, text_table
 from pgm.randomness import draw_count, generator
 from pgm.results import Logarithm, Probability
 from pgm.results.steps import CHAIN
 from pgm.runtime.clock import start_clock
-from pgm.variables import Variable, as_domain
+from pgm.variables import Domain, Variable
 
 from . import chain_network
 from .checks import (
@@ -51,7 +51,8 @@ class MarkovChain:
         initial: the probabilities of the first state. Of an order k above 1 a list of k tables: of the first
             state, of the second given the first, and so on.
         transition: P(next | the `order` states before it), the earliest first: an axis for each, then one.
-        states: the names of the states; if left out the keys of `transition`, else 0, 1, ...
+        states: the names of the states; if left out the keys of `transition`, else 0, 1, ...; without
+            tables `fit` takes them from the sequences, sorted.
         n_states: their number, where nothing else says it.
         order: on how many states before it each depends.
         name: what the chain is called in print.
@@ -63,7 +64,7 @@ class MarkovChain:
 
     name: str
     order: int
-    variable: Variable
+    _variable: Variable | None  # None: `fit` will say
     _tables: tuple[np.ndarray, ...] | None  # of the first, the second given the first, ..., and all others
 
     def __init__(
@@ -86,10 +87,12 @@ class MarkovChain:
             raise InvalidArgument("A chain has initial= and transition=, or neither, to be fitted.")
         if not isinstance(name, str):
             raise InvalidArgument(f"The name of a model is text, not {shown(name)}.")
-        self.name, self.order, self._tables = name, int(order), None
+        self.name, self.order, self._tables, self._variable = name, int(order), None, None
+        if initial is None and states is None and n_states is None:
+            return
         size = len(transition) if hasattr(transition, "__len__") else None
         domain = domain_of(states, n_states, {"transition=": size}, transition, self.order)
-        self.variable = Variable.of("state", domain)
+        self._variable = Variable.of("state", domain)
         if initial is None:
             return
         first = [initial] if order == 1 else initial
@@ -109,6 +112,15 @@ class MarkovChain:
                 raise InvalidTable(f"{what} has the shape {(k,) * (i + 1)}, not {found.shape}.")
             made.append(rows_of(found.reshape(-1, k), self.variable, i, what).reshape(found.shape))
         self._tables = tuple(made)
+
+    @property
+    def variable(self) -> Variable:
+        """The state as a variable."""
+        if self._variable is None:
+            raise IncompleteModel(
+                "The chain has no states yet: fit it to sequences, which have them, or name them: states=."
+            )
+        return self._variable
 
     @property
     def states(self) -> tuple[Any, ...]:
@@ -159,10 +171,10 @@ class MarkovChain:
         (-3.101093, [-0.693147, -0.105361, -2.302585])
         """
         check_by(by)
-        codes, read = self._codes(data, lengths, sequence)
+        codes, read = _codes(self.variable.domain, data, lengths, sequence)
         shares, total = np.empty(codes.size), 0.0
         with np.errstate(divide="ignore"):
-            for table, (at, place) in zip(self._known, self._places(codes, read), strict=True):
+            for table, (at, place) in zip(self._known, self._places(codes, read, self.n_states), strict=True):
                 if by is not None:
                     shares[at] = np.log(table.reshape(-1)[place])
                     continue
@@ -194,6 +206,9 @@ class MarkovChain:
     ) -> Self:
         """Learn from sequences of states: shares of what followed what; returns the chain itself.
 
+        States that nobody named are those of the sequences, sorted; floats are no states until
+        states= says so.
+
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
             lengths: how many steps each sequence has, where all stand one below the other.
@@ -204,20 +219,26 @@ class MarkovChain:
         Raises:
             InvalidArgument: a value is no state or missing; a sequence is empty; prior is negative.
 
-        >>> MarkovChain(states=["a", "b"]).fit([list("aab"), list("abb")]).transition.round(6).tolist()
-        [[0.333333, 0.666667], [0.0, 1.0]]
+        >>> MarkovChain().fit([list("bba"), list("baa")])
+        Markov chain: 2 states
+        from  to a      to b
+        a     1         0
+        b     0.666667  0.333333
+        first: 0, 1
         """
         if isinstance(prior, bool) or not isinstance(prior, int | float) or not 0.0 <= prior < math.inf:
             raise InvalidArgument(f"prior= is a number that is not negative, not {shown(prior)}.")
-        codes, read = self._codes(data, lengths, sequence)
-        k = self.variable.card
+        variable = self._variable or _found(data, lengths, sequence)
+        codes, read = _codes(variable.domain, data, lengths, sequence)
+        k = variable.card
+        check_cells((k,) * (self.order + 1), "The transitions", "choose fewer states, or a lower order")
         made = []
-        for i, counts in enumerate(self._counted(codes, read, weights)):
+        for i, counts in enumerate(self._counted(codes, read, weights, k)):
             own = np.full(counts.shape, 1.0 / k) if self._tables is None else self._tables[i]
             table = normalised(counts.reshape(-1, k) + prior, own.reshape(-1, k)).reshape(counts.shape)
             table.flags.writeable = False
             made.append(table)
-        self._tables = tuple(made)
+        self._tables, self._variable = tuple(made), variable
         return self
 
     def sample(
@@ -366,7 +387,7 @@ class MarkovChain:
         if not isinstance(other, MarkovChain):
             return NotImplemented
         mine, theirs = self._tables, other._tables
-        if (self.variable, self.order, mine is None) != (other.variable, other.order, theirs is None):
+        if (self._variable, self.order, mine is None) != (other._variable, other.order, theirs is None):
             return False
         return all(np.array_equal(a, b) for a, b in zip(mine or (), theirs or (), strict=True))
 
@@ -381,11 +402,13 @@ class MarkovChain:
 
     def _title(self) -> str:
         order = f" of order {self.order}" if self.order > 1 else ""
-        return f"Markov chain{order}{f' {self.name!r}' if self.name else ''}: {self.variable.card} states"
+        states = "no states yet" if self._variable is None else f"{self.n_states} states"
+        return f"Markov chain{order}{f' {self.name!r}' if self.name else ''}: {states}"
 
     def _lines(self) -> tuple[list[str], list[list[str]], str]:
         if self._tables is None:
-            return ["state"], [[label(state)] for state in self.states[:_ROWS]], "no parameters yet"
+            some = () if self._variable is None else self.states[:_ROWS]
+            return ["state"], [[label(state)] for state in some], "no parameters yet"
         k = self.variable.card
         rows = self.transition.reshape(-1, k)
         contexts = list(product(self.states, repeat=self.order))[:_ROWS]
@@ -398,32 +421,16 @@ class MarkovChain:
         note = f"... {more:,} more rows\n" if more > 0 else ""
         return ["from", *(f"to {label(s)}" for s in self.states)], cells, f"{note}first: {first}"
 
-    def _codes(self, data: Any, lengths: Any, sequence: Any) -> tuple[np.ndarray, Sequences]:
-        domain = as_domain(self.states)
-        read = sequences(
-            data, lengths=lengths, sequence=sequence, is_value=lambda value: domain.find(value) >= 0
-        )
-        codes = read.codes(domain, "states")
-        if (codes < 0).any():
-            place = read.place(int((codes < 0).argmax()))
-            raise InvalidArgument(
-                f"{place[0].upper()}{place[1:]}: the state is missing. The states of a chain are seen; where "
-                "they are not, pgm.HMM sums over them."
-            )
-        return codes.astype(np.int64), read
-
-    def _counted(self, codes: np.ndarray, read: Sequences, weights: Any) -> list[np.ndarray]:
+    def _counted(self, codes: np.ndarray, read: Sequences, weights: Any, k: int) -> list[np.ndarray]:
         """How often each state followed those before it: the first ones by themselves, then all others."""
-        k = self.variable.card
         each = np.repeat(weights_of(weights, len(read)), read.lengths)
         return [
             np.bincount(place, each[at], k ** (i + 1)).reshape((k,) * (i + 1))
-            for i, (at, place) in enumerate(self._places(codes, read))
+            for i, (at, place) in enumerate(self._places(codes, read, k))
         ]
 
-    def _places(self, codes: np.ndarray, read: Sequences) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _places(self, codes: np.ndarray, read: Sequences, k: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """For each table the steps that use it, and which of its entries each of them uses."""
-        k = self.variable.card
         step = np.arange(codes.size) - np.repeat(read.starts[:-1], read.lengths)
         for i in range(self.order + 1):
             at = np.flatnonzero(step == i if i < self.order else step >= i)
@@ -431,3 +438,30 @@ class MarkovChain:
             for back in range(i, -1, -1):
                 place = place * k + codes[at - back]
             yield at, place
+
+
+def _codes(domain: Domain, data: Any, lengths: Any, sequence: Any) -> tuple[np.ndarray, Sequences]:
+    read = sequences(data, lengths=lengths, sequence=sequence, is_value=lambda value: domain.find(value) >= 0)
+    codes = read.codes(domain, "states")
+    if (codes < 0).any():
+        place = read.place(int((codes < 0).argmax()))
+        raise InvalidArgument(
+            f"{place[0].upper()}{place[1:]}: the state is missing. The states of a chain are seen; where "
+            "they are not, pgm.HMM sums over them."
+        )
+    return codes.astype(np.int64), read
+
+
+def _found(data: Any, lengths: Any, sequence: Any) -> Variable:
+    """The states of sequences that nobody named."""
+    read, remedy = sequences(data, lengths=lengths, sequence=sequence), "MarkovChain(states=[...])"
+    try:
+        domain = inferring.domain_of("state", read.one_column())
+    except InvalidFrame as error:
+        raise InvalidArgument(f"Name the states, {remedy}, for the sequences do not. {error}") from None
+    if not domain.states:
+        raise InvalidArgument(
+            "The sequences hold measurements, and a chain has states: make some of them with pgm.discretize, "
+            f"or name them, {remedy}."
+        )
+    return Variable.of("state", domain)

@@ -33,8 +33,11 @@ from . import switching_answers as answers
 from .checks import check_by, check_steps, distribution, domain_of, scores_by, transitions
 from .linear_dynamical_system import LinearDynamicalSystem
 from .linear_questions import Given, added, read
+from .markov_chain import MarkovChain
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from pgm.models import BayesianNetwork
 
 _DRAWN = Report("forward", exact=True)
@@ -457,6 +460,25 @@ class SwitchingLinearDynamicalSystem(Tabular):
         return linear_network.of_switching(
             self.variable, self._initial, self._transition, self._systems, steps
         )
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw the regimes and the transitions between them; returns the Axes.
+
+        `system.plot()` draws what each system moves.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the content needs if left out.
+            title: what stands above; what is shown if left out.
+        """
+        regimes = MarkovChain(self._initial, self._transition, states=self.variable.states)
+        return regimes.plot(ax, figsize=figsize, title="Regimes" if title is None else title)
 
     def copy(self) -> SwitchingLinearDynamicalSystem:
         """The same system, to be fitted apart from this one."""

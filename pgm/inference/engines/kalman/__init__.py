@@ -5,6 +5,18 @@ Not among the engines that a network may name: it takes the matrices of a system
 
 from .passes import Carried, Run, run, run_on
 from .schedule import Schedule, Series, stationary
-from .simulation import simulated
+from .simulation import TooFar, drawn_off, filled, simulated
 
-__all__ = ["Carried", "Run", "Schedule", "Series", "run", "run_on", "simulated", "stationary"]
+__all__ = [
+    "Carried",
+    "Run",
+    "Schedule",
+    "Series",
+    "TooFar",
+    "drawn_off",
+    "filled",
+    "run",
+    "run_on",
+    "simulated",
+    "stationary",
+]

@@ -1,10 +1,17 @@
-"""Draws states and observations."""
+"""Draws states and observations, anew or given what was observed."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from .schedule import Schedule, factored
+from pgm.runtime.clock import Clock
+
+from .passes import run
+from .schedule import Schedule, Series, factored
+
+_FAR = 1e10  # in units of the noise: rounding would be seen in what draws are off their mean
 
 
 def simulated(
@@ -37,3 +44,65 @@ def simulated(
         if shifts is not None:
             y[:, t] += shifts[t]
     return x, y
+
+
+class TooFar(Exception):
+    """An unstable system, of which rounding would leave nothing."""
+
+
+def drawn_off(
+    schedule: Schedule, seen: np.ndarray, n_series: int, rng: np.random.Generator, clock: Clock
+) -> tuple[np.ndarray, np.ndarray]:
+    """How far states (series, T, n) and noise (series, T, m) lie off their means given what was observed.
+
+    A system of mean zero is drawn, and what its own observations say of it is taken off: what is left does
+    not depend on the values that were observed, only on which (Durbin & Koopman 2002).
+
+    Args:
+        schedule: the matrices of each step.
+        seen: (T, m) which entries are observed.
+        n_series: how many draws.
+        rng: what draws.
+        clock: the time of the question.
+    """
+    centred = replace(schedule, mean=np.zeros_like(schedule.mean))
+    with np.errstate(over="ignore", invalid="ignore"):
+        x, y = simulated(centred, None, None, n_series, rng)
+        sizes = [np.diagonal(each, axis1=1, axis2=2).max(initial=0.0) for each in (schedule.Q, schedule.R)]
+        noise = max(*sizes, np.diagonal(schedule.covariance).max(initial=0.0))
+        if not np.abs(x).max(initial=0.0) <= _FAR * np.sqrt(noise):
+            raise TooFar
+    off = y - (schedule.C[schedule.look] @ x[..., None])[..., 0]
+    y[:, ~seen] = np.nan
+    runs = run(
+        [centred] * n_series, [Series(each) for each in y], covariances=False, smooth=True, clock=clock
+    )
+    for each, found in zip(x, runs, strict=True):
+        each -= found.smoothed
+    return x, off
+
+
+def filled(schedule: Schedule, y: np.ndarray, x: np.ndarray, off: np.ndarray) -> np.ndarray:
+    """Observations (series, T, m) with the entries that were not observed, given states and drawn noise.
+
+    Args:
+        schedule: the matrices of each step.
+        y: (T, m) what was observed, less what is added to it; NaN where nothing was.
+        x: (series, T, n) states.
+        off: (series, T, m) noise that is independent of them.
+    """
+    signal = (schedule.C[schedule.look] @ x[..., None])[..., 0]
+    found = np.broadcast_to(y, signal.shape).copy()
+    seen = ~np.isnan(y)
+    kinds, which = np.unique(np.column_stack([schedule.look, seen]), axis=0, return_inverse=True)
+    for k, (look, *some) in enumerate(kinds.tolist()):
+        known = np.flatnonzero(some)
+        missing = np.setdiff1d(np.arange(y.shape[1]), known)
+        if not missing.size:
+            continue
+        at, R = np.flatnonzero(which.reshape(-1) == k), schedule.R[look]
+        gain = R[np.ix_(missing, known)] @ np.linalg.pinv(R[np.ix_(known, known)], hermitian=True)
+        left = (found - signal - off)[:, at][:, :, known]
+        made = (signal + off)[:, at][:, :, missing] + left @ gain.T
+        found[:, at[:, None], missing] = made
+    return found
