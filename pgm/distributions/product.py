@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from pgm.errors import InvalidArgument, InvalidFrame, listed, shown
-from pgm.frames import Sequences, sequences
+from pgm.frames.sequences import Sequences, sequences
 from pgm.printing import html_text
 
 from .emission import Emission, Observed

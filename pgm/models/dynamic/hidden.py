@@ -11,7 +11,7 @@ import numpy as np
 from pgm.cpds.table_input import check_cells
 from pgm.distributions import Observed, emission_tables
 from pgm.errors import ImpossibleEvidence, IncompleteModel, InvalidArgument, shown
-from pgm.frames import Sequences, sequences
+from pgm.frames.sequences import Sequences, sequences
 from pgm.inference.engines import staged as engine
 from pgm.inference.engines.chain import ImpossibleStep, Rows
 from pgm.printing import html_table, html_text, text_table

@@ -13,7 +13,7 @@ import numpy as np
 from pgm.cpds.table_input import check_cells
 from pgm.distributions import Emission, emission_tables
 from pgm.errors import ImpossibleEvidence, IncompleteModel, InvalidArgument, shown, warn
-from pgm.frames import Sequences, sequences
+from pgm.frames.sequences import Sequences, sequences
 from pgm.inference.engines import chain as engine
 from pgm.printing import html_table, text_table
 from pgm.randomness import draw_count, generator

@@ -9,7 +9,7 @@ import numpy as np
 
 from pgm.distributions import Observed
 from pgm.errors import InvalidArgument, InvalidFrame, listed, nearest
-from pgm.frames import Sequences, sequences
+from pgm.frames.sequences import Sequences, sequences
 from pgm.variables import Variable
 
 _LITTLE = 1e-3  # the weight of what is guessed beside what was seen

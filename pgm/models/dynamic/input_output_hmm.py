@@ -8,7 +8,7 @@ import numpy as np
 
 from pgm.distributions import ByInput, Emission, Estimators, Regression, Softmax
 from pgm.errors import IncompleteModel, InvalidArgument, shown
-from pgm.frames import Sequences, sequences
+from pgm.frames.sequences import Sequences, sequences
 from pgm.inference.engines import staged as engine
 from pgm.inference.engines.chain import Rows
 from pgm.models.bayesian_network import BayesianNetwork

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pgm.errors import InvalidArgument, listed, shown
-from pgm.frames import Sequences, sequences
+from pgm.frames.sequences import Sequences, sequences
 from pgm.variables import Domain, as_domain
 
 if TYPE_CHECKING:

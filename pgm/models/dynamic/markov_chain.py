@@ -11,7 +11,8 @@ import numpy as np
 
 from pgm.cpds.table_input import check_cells
 from pgm.errors import IncompleteModel, InvalidArgument, InvalidFrame, InvalidTable, shown
-from pgm.frames import Sequences, inferring, sequences
+from pgm.frames import inferring
+from pgm.frames.sequences import Sequences, sequences
 from pgm.inference.engines.chain import draw_far
 from pgm.printing import html_table, label, text_table
 from pgm.randomness import draw_count, generator

@@ -12,7 +12,8 @@ import numpy as np
 from pgm.errors import InvalidArgument, InvalidEvidence, UnknownVariable, shown
 from pgm.evidence import Likelihood, Not, OneOf, Soft, observe
 from pgm.factors import GaussianFactor
-from pgm.frames import Sequences, among, sequences
+from pgm.frames import among
+from pgm.frames.sequences import Sequences, sequences
 from pgm.inference.engines.interface import ObservedRows, Template
 from pgm.inference.engines.interface.log_tables import logs_of
 from pgm.variables import Interval, Variable
