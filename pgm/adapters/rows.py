@@ -297,10 +297,12 @@ class RowsDensity(Rows):
 def numbers_of(
     given: Features, names: list[str] | None = None, *, remedy: str = "leave such rows out"
 ) -> np.ndarray:
-    """The columns as one array of floats, none of them missing.
+    """The columns as one array of floats, none of them missing; False and True are 0 and 1.
 
     >>> numbers_of(features([[1, 2], [3, 4]])).tolist()
     [[1.0, 2.0], [3.0, 4.0]]
+    >>> numbers_of(features({"ill": [True, False]})).tolist()
+    [[1.0], [0.0]]
     """
     wanted = list(given.names) if names is None else names
     plain = None if given.named else list(given.frame.values())
@@ -309,7 +311,12 @@ def numbers_of(
         if np.abs(rows).max(initial=0.0) <= LARGEST:  # False for NaN: the slow path finds the error message
             return rows
     try:
-        found = real_columns(given.frame, {name: Variable.of(name, REAL) for name in wanted}, remedy=remedy)
+        found = real_columns(
+            given.frame,
+            {name: Variable.of(name, REAL) for name in wanted},
+            remedy=remedy[:1].upper() + remedy[1:],
+            truths=True,
+        )
     except UnknownState as error:
         raise InvalidFrame(str(error)) from None
     rows = np.column_stack([found.values[name] for name in wanted])

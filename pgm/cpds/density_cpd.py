@@ -17,7 +17,8 @@ from pgm.variables import REAL, Continuous, Variable, as_float
 
 from .base import CPD, ROWS_SHOWN, as_it_is, set_fields
 from .complete_rows import codes_of_row
-from .given_densities import alike, checked, draws_of, form_of, logs_of
+from .estimator_traits import alike
+from .given_densities import checked, draws_of, form_of, logs_of
 from .statistics import Codes, Configurations
 from .table_input import Array, BadRow, check_cells, find_row, row_label
 

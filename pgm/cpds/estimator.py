@@ -18,7 +18,7 @@ from pgm.variables import Variable
 from .base import CPD, as_it_is, set_fields
 from .complete_rows import numbers_of_frame, numbers_of_row, weighted_rows
 from .estimator_inputs import Inputs
-from .estimator_traits import classifies, copied, in_a_line, is_fitted, same, weights_key
+from .estimator_traits import alike, classifies, copied, in_a_line, is_fitted, weights_key
 from .statistics import Codes, Configurations
 from .table_input import Array
 
@@ -297,9 +297,8 @@ class EstimatorCPD(CPD):
         """A clone of the estimator, fitted to rows of the parents."""
         from sklearn.base import clone
 
-        node, estimator = self.child.name, clone(self._estimator)
-        inputs = Inputs.of(node, estimator, self._given, self._asked["coding"])
-        options = {}
+        node, estimator, options = self.child.name, clone(self._estimator), {}
+        assert self._inputs is not None
         if not (weights == 1.0).all():
             key = weights_key(estimator)
             if key is None:
@@ -310,7 +309,7 @@ class EstimatorCPD(CPD):
                 )
             options[key] = weights
         try:
-            return estimator.fit(inputs.matrix(list(known.T)), wanted, **options)
+            return estimator.fit(self._inputs.matrix(list(known.T)), wanted, **options)
         except PGMError as error:
             raise type(error)(f"{node!r}, its {self._kind}: {error}") from error
         except Exception as error:
@@ -349,7 +348,7 @@ class EstimatorCPD(CPD):
             return NotImplemented
         if type(self) is not type(other) or self._parents != other._parents or self._child != other._child:
             return False
-        return self._given == other._given and same(self._values_of(), other._values_of())
+        return self._given == other._given and alike(self._values_of(), other._values_of())
 
     def _values_of(self) -> Any:
         return self._estimator

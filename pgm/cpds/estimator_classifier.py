@@ -250,7 +250,6 @@ class ClassifierCPD(EstimatorCPD):
             child,
             self.given,
             _estimator=learned,
-            _inputs=Inputs.of(child.name, learned, self.given, self._asked["coding"]),
             _order=_order(child, states, self._kind),
             _table=None,
         )

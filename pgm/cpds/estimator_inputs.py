@@ -11,6 +11,7 @@ import numpy as np
 from pgm.errors import InvalidArgument, InvalidTable, listed, nearest, shown
 from pgm.variables import Variable
 
+from .estimator_traits import is_fitted
 from .table_input import Array
 
 CODINGS = ("states", "values", "codes", "one-hot")
@@ -50,19 +51,26 @@ class Inputs:
         ways = [asked.get(v.name, way) for v, way in zip(given, plain, strict=True)]
         width = getattr(estimator, "n_features_in_", None)
         if width is None:  # not fitted, or it takes anything
-            if not asked and not _encodes(estimator):
+            if _encodes(estimator):  # a pipeline may pick columns by name
+                return cls._made(given, ways, _names(given, ways) if not is_fitted(estimator) else None)
+            if not asked:
                 ways = ["one-hot" if way == "codes" else way for way in ways]
             return cls._made(given, ways, None)
+        kind = type(estimator).__name__
         made = cls._made(given, ways, None)
         if sum(made.widths) == width:
+            _check_order(node, kind, given, ways, asked, named=False)
             return made
+        texts = ["one-hot" if way == "codes" else way for way in ways]  # as pandas.get_dummies encodes
         hot = cls._made(
             given, [w if v.continuous else "one-hot" for v, w in zip(given, ways, strict=True)], None
         )
-        if not asked and sum(hot.widths) == width:
-            return hot
+        for found in (cls._made(given, texts, None), hot):
+            if not asked and sum(found.widths) == width:
+                _check_order(node, kind, given, found.ways, asked, named=False)
+                return found
         raise InvalidTable(
-            f"{node!r}: its {type(estimator).__name__} was fitted on {_columns(width)}, and "
+            f"{node!r}: its {kind} was fitted on {_columns(width)}, and "
             f"parents={[v.name for v in given]} make {sum(made.widths)}, or {sum(hot.widths)} with a column "
             "for each state. List the parents that it was fitted on, in that order; coding={name: "
             f"{listed(CODINGS)}}} says how the states of a parent go in."
@@ -79,23 +87,30 @@ class Inputs:
         names: list[str],
     ) -> Inputs:
         """The encoding for an estimator fitted on a data frame: its columns are the parents, in order."""
-        ways, taken, at = [], [], 0
+        ways: list[str] = []
+        own: dict[str, list[str]] = {}  # the columns of each parent
         for v, way in zip(given, plain, strict=True):
-            hot = [] if v.continuous else [f"{v.name}_{state}" for state in v.states]
+            hot = [] if v.continuous else list(_names([v], ["one-hot"]))
             one_hot = asked.get(v.name) == "one-hot" or (
-                v.name not in asked and at < len(names) and names[at] != v.name and names[at] in hot
+                v.name not in asked and v.name not in names and not set(hot).isdisjoint(names)
             )
             ways.append("one-hot" if one_hot else asked.get(v.name, way))
-            taken += hot if one_hot else [v.name]
-            at = len(taken)
-        if taken == names:
-            return cls._made(given, ways, tuple(names))
+            there = [name for name in names if name in hot]  # in another order, maybe, than the states
+            own[v.name] = (there if len(there) == len(hot) else hot) if one_hot else [v.name]
+        taken = [name for v in given for name in own[v.name]]
         kind = type(estimator).__name__
+        if taken == names:
+            _check_order(node, kind, given, ways, asked, named=True)
+            return cls._made(given, ways, tuple(names))
         if sorted(taken) == sorted(names):
+            order = sorted(own, key=lambda name: names.index(own[name][0]))
+            if [name for parent in order for name in own[parent]] == names:
+                remedy = f"List the parents in the order of its columns: {order}."
+            else:
+                remedy = "The columns of a parent stand together; fit it on columns in such an order."
             raise InvalidTable(
                 f"{node!r}: its {kind} was fitted on the columns {listed(names)}, in this order, not in "
-                "that of "
-                f"parents={[v.name for v in given]}. List the parents in the order of its columns."
+                f"that of parents={[v.name for v in given]}. {remedy}"
             )
         missing = [name for name in names if name not in taken]
         extra = [name for name in taken if name not in names]
@@ -110,11 +125,14 @@ class Inputs:
     @classmethod
     def _made(cls, given: Sequence[Variable], ways: Sequence[str], names: tuple[str, ...] | None) -> Inputs:
         looked_up: list[Any] = []
+        at = 0
         for v, way in zip(given, ways, strict=True):
+            own = _names([v], [way])
+            columns, at = own if names is None else names[at : at + len(own)], at + len(own)
             if v.continuous:
                 looked_up.append(None)
             elif way == "one-hot":
-                looked_up.append(np.eye(v.card))
+                looked_up.append(np.array([[float(state == column) for column in columns] for state in own]))
             elif way == "codes":
                 looked_up.append(np.arange(v.card, dtype=np.float64)[:, None])
             elif way == "values":
@@ -195,6 +213,30 @@ def _asked(node: str, given: Sequence[Variable], coding: str | Mapping[str, str]
     return dict(found)
 
 
+def _check_order(
+    node: str,
+    kind: str,
+    given: Sequence[Variable],
+    ways: Sequence[str],
+    asked: Mapping[str, str],
+    *,
+    named: bool,
+) -> None:
+    """Refuse an encoding that depends on the order of states, where an encoder would have sorted them."""
+    for v, way in zip(given, ways, strict=True):
+        if (way != "codes" and (way != "one-hot" or named)) or v.name in asked:
+            continue
+        if v.states is None or _numeric(v) or list(v.states) == sorted(v.states, key=str):
+            continue
+        what, which = ("a code", "code") if way == "codes" else ("a column for each state", "column")
+        raise InvalidTable(
+            f"{node!r}: its {kind} was fitted on {what} of {v.name!r}, and which {which} is which state is "
+            f"unknown: here they are in the order {listed(v.states)}; scikit-learn's encoders sort them. If "
+            f"it was fitted on this order, say so: coding={{{v.name!r}: {way!r}}}; else put the encoder in a "
+            "pipeline with it."
+        )
+
+
 def _plain(estimator: Any, given: Sequence[Variable]) -> list[str]:
     """The default encoding of parents."""
     encodes = _encodes(estimator)
@@ -224,6 +266,14 @@ def _encodes(estimator: Any) -> bool:
             return True
         queue += [getattr(one, name, None) for name in ("best_estimator_", "estimator", "estimator_")]
     return False
+
+
+def _names(given: Sequence[Variable], ways: Sequence[str]) -> tuple[str, ...]:
+    """The names of the columns, those of states as pandas.get_dummies gives them."""
+    made: list[str] = []
+    for v, way in zip(given, ways, strict=True):
+        made += [f"{v.name}_{state}" for state in v.states] if way == "one-hot" else [v.name]
+    return tuple(made)
 
 
 def _columns(count: int) -> str:

@@ -79,7 +79,11 @@ class RegressorCPD(EstimatorCPD):
 
     def _returns_sd(self) -> bool:
         try:
-            return "return_std" in inspect.signature(self._estimator.predict).parameters
+            last = getattr(self._estimator, "steps", None)  # a pipeline passes options on to its last step
+            return (
+                "return_std"
+                in inspect.signature((last[-1][1] if last else self._estimator).predict).parameters
+            )
         except (TypeError, ValueError):
             return False
 
@@ -175,8 +179,7 @@ class RegressorCPD(EstimatorCPD):
     def _fitted(self, statistics: Any) -> Self:
         found = self._checked_statistics(statistics, Configurations)
         learned = self._learned(found.rows[:, :-1], found.rows[:, -1], found.weights)
-        inputs = Inputs.of(self.child.name, learned, self.given, self._asked["coding"])
-        made = self._bound(self.child, self.given, _estimator=learned, _inputs=inputs, _sd=self._asked["sd"])
+        made = self._bound(self.child, self.given, _estimator=learned, _sd=self._asked["sd"])
         if made._sd is None and not made._returns_sd():
             made = made._bound(self.child, self.given, _sd=made._measured(found.rows, found.weights))
         return made

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
+from types import FunctionType
 from typing import Any
+
+import numpy as np
 
 from pgm.errors import InvalidTable, shown
 
@@ -68,13 +72,43 @@ def weights_key(estimator: Any) -> str | None:
     return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
 
 
-def same(one: Any, other: Any) -> bool:
-    """Whether two estimators are equal, by their contents."""
-    if one is other:
-        return True
-    import joblib  # type: ignore[import-untyped]
+def alike(one: Any, other: Any, seen: set[tuple[int, int]] | None = None) -> bool:
+    """Whether two estimators or densities are equal: the same object, or of one type with the same contents.
 
-    return bool(joblib.hash(one) == joblib.hash(other))
+    >>> from sklearn.svm import SVC
+    >>> alike(SVC(), SVC()), alike(SVC(), SVC(C=2.0)), alike([1.0, float("nan")], [1.0, float("nan")])
+    (True, False, True)
+    """
+    seen = set() if seen is None else seen
+    if one is other or (id(one), id(other)) in seen:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, bool | int | float | complex | str | bytes | np.generic | type | FunctionType):
+        return bool(one == other) or bool(one != one and other != other)  # NaN differs from itself
+    seen.add((id(one), id(other)))
+    if isinstance(one, np.ndarray) and one.dtype != object:
+        if one.dtype != other.dtype or one.shape != other.shape:
+            return False
+        return bool(one.tobytes() == other.tobytes() or (one == other).all())
+    if isinstance(one, np.ndarray):
+        return one.shape == other.shape and alike(one.tolist(), other.tolist(), seen)
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(alike(one[key], other[key], seen) for key in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(alike(a, b, seen) for a, b in zip(one, other, strict=True))
+    if isinstance(one, set | frozenset):
+        return bool(one == other)
+    if hasattr(one, "get_arrays"):  # a k-d tree of scikit-learn, which also counts how often it is asked
+        return alike([np.asarray(a) for a in one.get_arrays()], [np.asarray(a) for a in other.get_arrays()])
+    try:
+        parts = [thing.__reduce_ex__(4) for thing in (one, other)]  # what pickle would keep
+    except Exception:
+        return bool(one == other)
+    if isinstance(parts[0], str):
+        return bool(parts[0] == parts[1])
+    mine, its = [[list(p) if isinstance(p, Iterator) else p for p in part] for part in parts]
+    return alike(mine, its, seen)
 
 
 def in_a_line(estimator: Any) -> str:

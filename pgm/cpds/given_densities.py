@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,6 @@ from .table_input import Array
 _KINDS = (
     "an object with score_samples, a frozen scipy distribution, or a distribution of pgm such as pgm.Gaussian"
 )
-_DEEPEST = 20  # parts of parts in which two densities are compared
 
 
 class Form(NamedTuple):
@@ -161,27 +160,6 @@ def draws_of(name: str, where: str, density: Any, n: int, width: int, rng: np.ra
             f"{name}{where}: drawing from the density, a {kind}, fails: {type(error).__name__}: {error}"
         ) from error
     return found
-
-
-def alike(one: Any, other: Any, depth: int = 0) -> bool:
-    """Tell whether two densities are the same: equal, or of the same type with the same contents."""
-    if one is other:
-        return True
-    if type(one) is not type(other) or depth > _DEEPEST:
-        return False
-    if isinstance(one, np.ndarray):
-        return one.dtype == other.dtype and np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
-    if isinstance(one, Mapping):
-        return one.keys() == other.keys() and all(alike(one[key], other[key], depth + 1) for key in one)
-    if isinstance(one, list | tuple):
-        return len(one) == len(other) and all(alike(a, b, depth + 1) for a, b in zip(one, other, strict=True))
-    try:
-        if bool(one == other) or (one != one and other != other):
-            return True
-        mine, theirs = one.__reduce_ex__(2), other.__reduce_ex__(2)
-    except Exception:  # neither comparable nor picklable
-        return False
-    return not isinstance(mine, str) and alike(mine[1:3], theirs[1:3], depth + 1)
 
 
 def _numbers(rows: Array) -> str:

@@ -259,6 +259,7 @@ def real_columns(
     bad: str = "raise",
     remedy: str = _LEAVE_OUT,
     largest: float = math.inf,
+    truths: bool = False,
     check: Callable[[], None] = lambda: None,
 ) -> RealColumns:
     """Read the wanted columns that exist as finite floats, NaN where missing.
@@ -269,6 +270,7 @@ def real_columns(
         bad: "raise" an error about a value that is not a number, or treat it as "missing" and mark its row.
         remedy: what that error proposes.
         largest: with "missing", values of larger magnitude are bad too; the caller reports them.
+        truths: read True and False as 1 and 0, where a column has no states.
         check: called before each column; raises when the time limit has passed.
 
     >>> from pgm.variables import REAL
@@ -280,7 +282,7 @@ def real_columns(
     bad_rows = np.zeros(n_rows, dtype=bool)
     for name, column in found.items():
         check()
-        made, wrong = _floats(column)
+        made, wrong = _floats(column, truths)
         if bad != "raise" and largest < math.inf:
             wrong |= np.abs(made) > largest
         if wrong.any():
@@ -293,19 +295,21 @@ def real_columns(
     return RealColumns(n_rows, values, bad_rows)
 
 
-def _floats(column: Column) -> tuple[np.ndarray, np.ndarray]:
+def _floats(column: Column, truths: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """A column as floats, NaN where missing, and which cells are neither."""
     if isinstance(column, Coded):
-        made, bad = _floats([*column.values, None])
+        made, bad = _floats([*column.values, None], truths)
         return column.looked_up(made), column.looked_up(bad)
     if isinstance(column, nw.Series) and (
         column.dtype.is_float() or (column.dtype.is_integer() and not column.null_count())
     ):
         column = column.to_numpy()
-    if isinstance(column, np.ndarray) and column.dtype.kind in "fiu":
+    if isinstance(column, np.ndarray) and column.dtype.kind in ("fiub" if truths else "fiu"):
         values = column.astype(np.float64)
         return values, np.isinf(values)
     cells = list(column)
+    if truths:
+        cells = [float(cell) if isinstance(cell, bool | np.bool) else cell for cell in cells]
     values = np.fromiter(map(as_float, cells), np.float64, len(cells))
     wrong = ~np.isfinite(values)
     for row in np.flatnonzero(wrong).tolist():

@@ -343,3 +343,29 @@ def test_pictures_show_what_was_found() -> None:
     assert SingleLinkageOutliers().fit(rng.normal(size=(90, 2))).plot().get_xlabel().startswith("the last")
     cases = similar_cases(NearestNeighbours(3).fit(rows, classes), rows[:1], rows, classes)
     assert [bar.get_width() for bar in cases.plot().patches] == pytest.approx(cases.distances)
+
+
+@pytest.mark.parametrize("kind", ["array", "objects", "pandas", "nullable", "polars", "dict"])
+def test_true_and_false_are_the_numbers_one_and_zero(kind: str) -> None:
+    told = np.array([True, False, True, True, False])
+    x = np.array([0.1, 0.9, 0.4, 0.3, 0.7])
+    columns: dict[str, Any] = {"told": told, "x": x}
+    if kind == "array":
+        rows: Any = np.column_stack([told, ~told])
+        columns = {"told": told, "other": ~told}
+    elif kind == "objects":
+        rows = np.array([[bool(a), b] for a, b in zip(told, x, strict=True)], dtype=object)
+    elif kind == "dict":
+        rows = columns
+    elif kind == "polars":
+        rows = pytest.importorskip("polars").DataFrame(columns)
+    else:
+        rows = pytest.importorskip("pandas").DataFrame(columns)
+        if kind == "nullable":
+            rows = rows.astype({"told": "boolean"})
+    plain = np.column_stack(list(columns.values())).astype(float)
+    found = NearestNeighbours(2).fit(rows, ["a", "b", "b", "a", "b"])
+    other = NearestNeighbours(2).fit(plain, ["a", "b", "b", "a", "b"])
+    np.testing.assert_array_equal(found.predict_proba(rows), other.predict_proba(plain))
+    with pytest.raises(pgm.InvalidFrame, match=r"not .dog.[^;]*Leave such rows out"):
+        found.fit([["dog", 1.0], [True, 0.0]], ["a", "b"])

@@ -18,7 +18,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -739,3 +739,99 @@ def test_states_are_drawn_with_the_probabilities_of_the_row() -> None:
         for i, state in enumerate(told.classes_):
             error = np.sqrt((found[:, i] * (1.0 - found[:, i])).sum()) / len(drawn)
             assert abs((drawn["y"] == state).mean() - found[:, i].mean()) < 4.0 * error
+
+
+def test_a_pipeline_that_picks_columns_by_name_is_fitted_and_refitted_inside():
+    pandas = pytest.importorskip("pandas")
+    u, sort = RNG.normal(size=60), np.array(["dry", "wet"])[RNG.integers(0, 2, 60)]
+    c = (u + (sort == "wet") + RNG.normal(size=60)) > 0.5
+    frame = pandas.DataFrame({"u": u, "sort": sort})
+    encoder = ColumnTransformer([("sorts", OneHotEncoder(), ["sort"])], remainder="passthrough")
+    pipeline = make_pipeline(encoder, LogisticRegression())
+    net = numbers()
+    net.add("c", pgm.EstimatorCPD(pipeline, parents=["u", "sort"]), states=[False, True])
+    for _ in range(2):  # the second time it was fitted before
+        net.fit(frame.assign(v=0.5 * u[: len(c)], c=c))
+        close(net.predict_proba(frame, "c"), pipeline.fit(frame, c).predict_proba(frame), atol=1e-12)
+        frame, c = frame[:40], c[:40]
+
+
+def test_a_refitted_estimator_keeps_its_encoding():
+    net = numbers()
+    codes = RNG.integers(0, 2, 60).astype(float)
+    rows = np.column_stack([RNG.normal(size=60), codes])
+    c = rows.sum(axis=1) + RNG.normal(size=60) > 0.5
+    net.add("c", pgm.EstimatorCPD(LogisticRegression().fit(rows, c), parents=["u", "sort"]))
+    sort = np.array(["dry", "wet"])[codes.astype(int)]
+    net.fit({"u": rows[:, 0], "v": rows[:, 0], "sort": sort, "c": c})
+    assert net.cpd("c").estimator.n_features_in_ == 2
+    assert "position" in repr(net.cpd("c"))
+
+
+def test_a_pipeline_ending_in_a_regressor_returns_its_own_noise():
+    rows, y = RNG.normal(size=(40, 1)), RNG.normal(size=40)
+    model = make_pipeline(StandardScaler(), BayesianRidge()).fit(rows, y)
+    net = pgm.BayesianNetwork()
+    net.add("u", pgm.Gaussian(0.0, sd=1.0))
+    net.add("y", pgm.EstimatorCPD(model, parents=["u"]))
+    mean, sd = model.predict([[0.7]], return_std=True)
+    found = net.query("y", {"u": 0.7})
+    close([found.mean, found.sd], [mean[0], sd[0]], rtol=1e-12)
+
+
+def test_columns_of_states_may_be_in_another_order_than_the_states():
+    pandas = pytest.importorskip("pandas")
+    u, sort = RNG.normal(size=80), np.array(["wet", "dry", "mixed"])[RNG.integers(0, 3, 80)]
+    y = u + (sort == "wet") - (sort == "mixed") + RNG.normal(size=80) > 0
+    net = pgm.BayesianNetwork()
+    net.add("u", pgm.Gaussian(0.0, sd=1.0))
+    net.add("sort", {"wet": 0.2, "dry": 0.5, "mixed": 0.3})  # get_dummies sorts: dry, mixed, wet
+    dummies = pandas.get_dummies(pandas.DataFrame({"u": u, "sort": sort}))
+    model = LogisticRegression().fit(dummies, y)
+    net.add("named", pgm.EstimatorCPD(model, parents=["u", "sort"]))
+    given = {"sort": sort, "u": u}
+    close(net.predict_proba(given, "named"), model.predict_proba(dummies), atol=1e-12)
+    with pytest.raises(pgm.InvalidTable, match=r"in the order of its columns: \['u', 'sort'\]"):
+        net.add("turned", pgm.EstimatorCPD(model, parents=["sort", "u"]))
+    for rows, way in (
+        (dummies.to_numpy(float), "one-hot"),
+        (np.column_stack([u, np.searchsorted(["dry", "mixed", "wet"], sort)]), "codes"),
+    ):
+        bare = LogisticRegression().fit(rows, y)
+        with pytest.raises(pgm.InvalidTable, match=rf"(?s)'bare'.*LogisticRegression.*{{'sort': '{way}'}}"):
+            net.add("bare", pgm.EstimatorCPD(bare, parents=["u", "sort"]))
+    order = ["wet", "dry", "mixed"]
+    eye = np.column_stack([u, *(sort == s for s in order)]).astype(float)
+    bare = LogisticRegression().fit(eye, y)
+    net.add("bare", pgm.EstimatorCPD(bare, parents=["u", "sort"], coding={"sort": "one-hot"}))
+    close(net.predict_proba(given, "bare"), bare.predict_proba(eye), atol=1e-12)
+
+
+def test_text_as_columns_beside_numbers_as_they_are():
+    net = numbers()
+    net.add("count", [0.2, 0.3, 0.5], states=[0, 1, 2])
+    rows = np.column_stack([RNG.normal(size=60), np.tile(np.eye(2), (30, 1)), RNG.integers(0, 3, 60)])
+    model = LogisticRegression().fit(rows, rows.sum(axis=1) + RNG.normal(size=60) > 2.0)
+    net.add("c", pgm.EstimatorCPD(model, parents=["u", "sort", "count"]))
+    found = net.query("c", {"u": 0.3, "sort": "wet", "count": 2}).values
+    close(found, model.predict_proba([[0.3, 0.0, 1.0, 2.0]])[0], atol=1e-12)
+
+
+def test_pickles_are_equal_even_after_one_of_them_was_asked():
+    from sklearn.neighbors import KernelDensity
+
+    net = numbers()
+    rows = RNG.normal(size=(30, 1))
+    net.add(
+        "c", pgm.EstimatorCPD(KNeighborsClassifier(3, algorithm="kd_tree").fit(rows, rows[:, 0] > 0), ["u"])
+    )
+    tree = CalibratedClassifierCV(DecisionTreeClassifier(), cv=2).fit(rows, rows[:, 0] > 0)
+    net.add("d", pgm.EstimatorCPD(tree, parents=["u"]))
+    net.add("x", pgm.DensityCPD(KernelDensity(bandwidth=0.5).fit(rows)))
+    other = pickle.loads(pickle.dumps(net))
+    net.query(["c", "d"], {"u": 0.2, "x": 0.1})
+    assert net == other
+    u, sort, above = rows[:, 0], ["dry"] * 29 + ["wet"], rows[:, 0] > 0.3
+    other.fit({"u": u, "v": u, "sort": sort, "c": above, "d": above, "x": u}, fixed=["d", "x"])
+    assert net.cpd("c") != other.cpd("c")
+    assert net.cpd("d") == other.cpd("d")
