@@ -213,7 +213,7 @@ class Function:
         self.write("}")
 
     def do_for(self, node: ast.For) -> None:
-        self.hidden += 1
+        self.hidden += 2 if self.hidden == 63 else 1  # i64 is a type
         head, value = self.loop_over(node.iter, self.hidden)
         self.write(f"{head} {{")
         self.store(node.target, value)

@@ -24,6 +24,7 @@ from pgm.inference.engines.exact import expected_statistics
 from pgm.inference.engines.gaussian import hybrid
 from pgm.inference.trees import shared_trees, sparse_cliques
 from pgm.inference.trees.batching import lanes
+from pgm.inference.trees.batching import layouts as batching_layouts
 from tests.gaussian_oracle import plains
 
 _KINDS = ("plain", "zeros", "others", "wide", "gate")
@@ -44,6 +45,7 @@ class Model:
         for name in self.cards:
             table = self.distribution(name, str(rng.choice(_KINDS)))
             self.net.add(name, table, parents=self.parents[name], states=self.states(name))
+        self.frame: list[dict[str, Any]] = []
 
     def states(self, name: str) -> list[Any]:
         return [False, True] if self.cards[name] == 2 else list(range(self.cards[name]))
@@ -100,8 +102,10 @@ class Model:
         known, names = self.evidence(), list(self.cards)
         hard = {n: s for n, s in known.items() if not isinstance(s, pgm.Likelihood | pgm.Soft | pgm.OneOf)}
         targets = [str(t) for t in self.rng.permutation(names)[: int(self.rng.integers(1, 3))]]
-        frame = [{n: s for n, s in hard.items() if self.rng.random() < 0.7} for _ in range(5)]
-        frame.append({names[0]: self.states(names[0])[0]})
+        if not self.frame or self.rng.random() < 0.3:  # otherwise the same again, with other values
+            self.frame = [{n: s for n, s in hard.items() if self.rng.random() < 0.7} for _ in range(5)]
+            self.frame.append({names[0]: self.states(names[0])[0]})
+        frame = self.frame
         seed = int(self.rng.integers(1000))
         every: list[Callable[[pgm.BayesianNetwork], Any]] = [
             lambda net: [net.marginals(known)[n].values for n in names],
@@ -113,6 +117,8 @@ class Model:
             lambda net: list(net.sample(20, seed=seed, given=hard).values()),
             lambda net: net.log_likelihood(frame, bad_rows="missing"),
             lambda net: net.predict_proba(frame, targets[0], bad_rows="missing"),
+            lambda net: list(net.predict_proba(frame, names, bad_rows="missing").values()),
+            lambda net: list(net.expected_counts(frame[-1:]).values()),
         ]
         chosen = self.rng.random(len(every)) < 0.6
         return [ask for ask, wanted in zip(every, chosen, strict=True) if wanted]
@@ -243,7 +249,7 @@ def test_rows_and_expected_statistics_find_the_same_trees(monkeypatch: pytest.Mo
         used.append(find(*args, **named))
         return used[-1]
 
-    monkeypatch.setattr(lanes, "tree_of", noted)
+    monkeypatch.setattr("pgm.inference.trees.batching.layouts.tree_of", noted)
     monkeypatch.setattr(expected_statistics, "tree_of", noted)
     net = chain()
     frame = {f"v{i}": [True, False, None] for i in range(0, 12, 3)}
@@ -262,7 +268,8 @@ def test_rows_and_expected_statistics_find_the_same_trees(monkeypatch: pytest.Mo
         net.set("v2", {True: value, False: 0.4})
         for one in ask:
             one()
-        assert [id(tree) for tree in used] == [id(tree) for tree in first]
+        assert used
+        assert {id(tree) for tree in used} <= {id(tree) for tree in first}
     made = []
     lay_out = trees.lay_out_tree
     monkeypatch.setattr(trees, "lay_out_tree", lambda *args: made.append(args) or lay_out(*args))
@@ -270,6 +277,89 @@ def test_rows_and_expected_statistics_find_the_same_trees(monkeypatch: pytest.Mo
     net.set("v1", net.cpd("v1").fitted(statistics["v1"] + 1.0))
     net.expected_counts({"v3": True})
     assert not made
+
+
+@pytest.fixture
+def layouts(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Of what was laid out for rows of frames: what the rows observe and what is asked."""
+    made: list[bytes] = []
+    whole = batching_layouts.lay_out
+
+    def lay_out(model: Any, pattern: Any, wanted: Any, *args: Any) -> Any:
+        made.append(pattern.key(wanted))
+        return whole(model, pattern, wanted, *args)
+
+    monkeypatch.setattr(batching_layouts, "lay_out", lay_out)
+    monkeypatch.setattr(lanes, "lay_out", lay_out)
+    return made
+
+
+def test_rows_are_laid_out_once_while_the_zeros_stay(layouts: list[bytes]) -> None:
+    net = chain()
+    frame = {f"v{i}": [True, False, None] for i in range(0, 12, 3)}
+    ask: list[Callable[[], Any]] = [
+        lambda: net.log_likelihood(frame),
+        lambda: net.predict_proba(frame, "v4"),
+        lambda: net.predict_proba(frame, ["v5", "v4"]),
+        lambda: net.expected_counts(frame),
+    ]
+    for one in ask:
+        one()
+    first = len(layouts)
+    assert len(set(layouts)) == first >= len(ask)
+    net.set("v2", {True: 0.8, False: 0.4})
+    for one in ask:
+        one()
+    assert len(layouts) == first
+    net.log_likelihood(dict(reversed(frame.items())))
+    assert len(layouts) == first
+    net.predict_proba(frame, ["v4", "v5"])  # another order of the targets, other columns, another share
+    net.log_likelihood({name: column for name, column in frame.items() if name != "v3"})
+    net.log_likelihood({name: [*column, name == "v0"] for name, column in frame.items()})
+    assert len(set(layouts)) == len(layouts) == first + 3
+    net.set("v2", {True: 1.0, False: 0.4})
+    net.log_likelihood(frame)
+    assert len(layouts) == first + 4
+    with pgm.config(memory_limit=1000), pytest.raises(pgm.TooLarge, match="rows of a frame"):
+        net.log_likelihood(frame)
+
+
+def test_em_lays_its_rows_out_once(layouts: list[bytes]) -> None:
+    full = chain().sample(60, seed=0)
+    gaps = {
+        n: [None if i % 5 == k % 5 else s for i, s in enumerate(c)] for k, (n, c) in enumerate(full.items())
+    }
+    report = chain().fit(gaps, prior="bdeu", method="em", max_iter=100, tol=0.0).fit_report
+    assert report.iterations >= 20
+    assert len(layouts) == 1
+    layouts.clear()
+    gaps["v4"] = [pgm.Likelihood({True: 0.5 + i % 3 / 8, False: 0.3}) for i in range(60)]
+    report = chain().fit(gaps, prior="bdeu", method="em", max_iter=100, tol=0.0).fit_report
+    assert report.iterations >= 20
+    assert len(layouts) == 1
+
+
+def test_a_hub_too_deep_for_doubles_is_laid_out_for_its_values(layouts: list[bytes]) -> None:
+    def hub(seed: int) -> pgm.BayesianNetwork:
+        rng = np.random.default_rng(seed)
+        made = pgm.BayesianNetwork()
+        made.add("hub", 0.4)
+        for i in range(150):
+            p = 2.0 ** -rng.uniform(1, 20, 2)
+            made.add(f"v{i}", {True: p[0], False: p[1]}, parents=["hub"])
+        return made
+
+    net, other = hub(0), hub(1)
+    frame = [{f"v{i}": bool(i % 3 == k) for i in range(150) if i % 7 != k} for k in range(3)]
+    for target in (None, ["hub", "v0"]):
+        ask = lambda net, target=target: net.predict_proba(frame, target)  # noqa: E731
+        ask(net)
+        for name in other:
+            net.set(name, other.cpd(name))
+        assert said(lambda ask=ask: list(ask(net).values())) == said(
+            lambda ask=ask: list(ask(other).values())
+        )
+    assert len(layouts) > len(set(layouts))
 
 
 def test_expected_statistics_of_densities_find_the_same_layout(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -314,6 +404,7 @@ def test_old_tables_are_not_kept() -> None:
         net.set("v0", 0.01 + i / 30)
         net.query("v0", {"v1": True})
         net.marginals()
+        net.log_likelihood({"v3": [True, None]})
         programs.append(weakref.ref(net._compile().program))
     gc.collect()
     assert sum(program() is not None for program in programs) == 1

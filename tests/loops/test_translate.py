@@ -149,7 +149,14 @@ def wait(stop: Flag):
     while stop[0] == 0:
         turns += 1
     return 1
+
+
+def many_loops(n: int):
+    """More loops than the 64 bits of a whole number, which has a name like a counter's in C++."""
+    total = 0
 '''
+    + "".join(f"    for i in range(n):\n        total = 3 * total + i + {k}\n" for k in range(70))
+    + "    return total\n"
 )
 
 
@@ -177,6 +184,12 @@ def test_arithmetic(forms: tuple[ModuleType, ModuleType], a: int, b: int, x: flo
     a = min(a, 2**59)
     plain, compiled = (form.arithmetic(a, b, x, y) for form in forms)
     assert replay.same(plain, compiled), (plain, compiled)
+
+
+@needs_compiler
+def test_a_function_may_have_more_than_sixty_four_loops(forms: tuple[ModuleType, ModuleType]) -> None:
+    with np.errstate(over="ignore"):
+        assert forms[1].many_loops(2) == (forms[0].many_loops(2) + 2**63) % 2**64 - 2**63
 
 
 @needs_compiler

@@ -20,7 +20,8 @@ from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.wide_numbers import log_of
 from pgm.inference.program.reduction import Known
-from pgm.inference.trees.batching.lanes import Answers, Group, Wanted, cost, group_of
+from pgm.inference.trees.batching.lanes import Answers, Group, group_of
+from pgm.inference.trees.batching.layouts import Pattern, Wanted, cost
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import LANES, Impossible, Narrow
 from pgm.runtime.threads import Task, run_all
@@ -269,7 +270,7 @@ def groups_of(
     alone = np.ones(counts.size, bool)
     if np.count_nonzero(counts) > 1:
         try:
-            seconds = cost(posterior, *_observed(table, rows)[:2], asked)
+            seconds = cost(posterior, _observed(table, rows), asked)
         except TooLarge:
             pass
         except Impossible:
@@ -290,9 +291,8 @@ def laid_out(
     posterior: Posterior, table: Table, group: np.ndarray, asked: Wanted, status: np.ndarray, stop: np.ndarray
 ) -> Group | None:
     """A tree for the rows of a group, ready to run; None, with their status, where there can be none."""
-    observed, sometimes, share = _observed(table, group)
     try:
-        return group_of(posterior, table.column, observed, sometimes, share, asked, group.size, stop)
+        return group_of(posterior, _observed(table, group), asked, group.size, stop)
     except Narrow:
         status[group] = NARROW
     except Impossible:
@@ -300,13 +300,13 @@ def laid_out(
     return None
 
 
-def _observed(table: Table, rows: np.ndarray) -> tuple[list[int], list[int], np.ndarray]:
+def _observed(table: Table, rows: np.ndarray) -> Pattern:
     """The variables that all of these rows observe, those that some do, and what share of the rows."""
     share = (table.codes[rows] >= 0).mean(axis=0)
     variables = np.flatnonzero(table.column >= 0)
     share = share[table.column[variables]]
     some = (share > 0.0) & (share < 1.0)
-    return variables[share == 1.0].tolist(), variables[some].tolist(), share[some]
+    return Pattern(table.column, variables[share == 1.0].tolist(), variables[some].tolist(), share[some])
 
 
 def hard_evidence(table: Table, row: int) -> dict[int, int]:

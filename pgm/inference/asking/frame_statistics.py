@@ -31,7 +31,8 @@ from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.wide_numbers import log_of
 from pgm.inference.program import Program
 from pgm.inference.program.reduction import Known
-from pgm.inference.trees.batching.lanes import Answers, Wanted
+from pgm.inference.trees.batching.lanes import Answers
+from pgm.inference.trees.batching.layouts import Wanted
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import Impossible
 from pgm.runtime.threads import run_all
@@ -144,13 +145,19 @@ class SoftRows:
     def __init__(self, compiled: ModelSnapshot, data: Columns, weights: np.ndarray, parts: Parts) -> None:
         self.data, self.weights, self.parts = data, weights, parts
         self._plain = None if data.soft else DiscreteRows(compiled, data, weights)
+        self._last: tuple[ModelSnapshot, DiscreteRows] | None = None  # with variables for cells that weigh
 
     def counted(self, compiled: ModelSnapshot, clock: Clock) -> tuple[Program, dict[int, np.ndarray], float]:
         """The program, expected counts of those of its tables that are the model's, the log-likelihood."""
         if self._plain is not None:
             return compiled.program, *self._plain.expected(compiled, clock)
         made, coded, more = extended(compiled, self.data, self.parts)
-        counts, log = DiscreteRows(made, coded, self.weights, self.data).expected(made, clock)
+        if self._last is None:
+            rows = DiscreteRows(made, coded, self.weights, self.data)
+        else:
+            made, rows = made.with_trees_of(self._last[0]), self._last[1]
+        self._last = made, rows
+        counts, log = rows.expected(made, clock)
         own = made.program.factor_of <= made.program.factor_of.max() - len(self.data.soft)
         log += math.fsum((self.weights * more).tolist())
         return made.program, {f: found for f, found in counts.items() if own[f]}, log

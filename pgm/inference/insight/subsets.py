@@ -14,7 +14,8 @@ from pgm.frames import Columns
 from pgm.inference.asking.frame_queries import DONE, distinct, fill
 from pgm.inference.asking.questions import Questions
 from pgm.inference.engines.model_snapshot import ModelSnapshot
-from pgm.inference.trees.batching.lanes import Answers, Wanted
+from pgm.inference.trees.batching.lanes import Answers
+from pgm.inference.trees.batching.layouts import Wanted
 from pgm.runtime.clock import Clock
 from pgm.variables import Variable
 

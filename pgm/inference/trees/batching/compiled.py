@@ -361,19 +361,17 @@ def place_masks(r: ReducedArrays, tree: Skeleton, sliced: Bytes, masked: Ints, s
 def lay_out(
     r: ReducedArrays,
     tree: Skeleton,
-    tables: Floats,
     sliced: Bytes,
     masked: Ints,
     where: Ints,
     in_message: Bytes,
     lane: Bytes,
-    scaled: Bytes,
     wanted: Ints32,
     families: bool,
     whole: bool,
     stop: Flag,
 ):
-    """Turn a tree into the arrays that the lanes run on (see Lanes); multiplies what no row changes.
+    """Turn a tree into the arrays that the lanes run on (see Lanes), whatever the values in its tables.
 
     What is `wanted` with `whole` are single variables, or with `families` all variables of some tables. Then
     messages that no row changes are kept, because what is below them is wanted too; otherwise
@@ -382,7 +380,7 @@ def lay_out(
     axis_at, axes, parent, sends, operand_at, operand = tree
     m, count, n_factors = r.cards.size, parent.size, r.factors.size
     size, sent = np.empty(count, np.int64), np.empty(count, np.int64)
-    widest, longest, n_lookup, n_constants = 1, 1, 0, 0
+    widest, n_lookup, n_constants = 1, 0, 0
     constant_at = np.full(count, -1, np.int64)
     pool_at = np.full(n_factors + count, -1, np.int64)  # items that are lanes
     fixed_at = np.full(count, -1, np.int64)  # messages that are the same for all rows
@@ -395,7 +393,6 @@ def lay_out(
         widest = max(widest, axis_at[c + 1] - axis_at[c])
         size[c] = _entries(r.cards, axes, axis_at[c], axis_at[c + 1])
         sent[c] = _entries(r.cards, axes, axis_at[c + 1] - sends[c], axis_at[c + 1])
-        longest = max(longest, size[c] // sent[c], sent[c])
         if lane[c] == 0:
             fixed_at[c] = n_fixed
             n_fixed += sent[c]
@@ -482,7 +479,6 @@ def lay_out(
                 fill[c] += 1
 
     lookup = np.empty(n_lookup, np.int32)
-    constants, fixed = np.ones(n_constants), np.zeros(n_fixed)
     n_operands = operand.size + masked.size
     lane_begin = np.zeros(count + 1, np.int64)
     lane_pool, lane_outer, lane_inner = (
@@ -496,74 +492,30 @@ def lay_out(
     mask_after = np.zeros(masks.size, np.int64)
     stride, card = np.zeros(widest, np.int64), np.zeros(widest, np.int64)
     axis_of = np.full(m, -1, np.int64)
-    outer, inner = np.empty(longest, np.int64), np.empty(longest, np.int64)
-    product = np.empty(0)
-    exponent, status = 0, DONE
-    at, n_lanes = 0, 0
+    status, at, n_lanes = DONE, 0, 0
     for c in range(count):
         if stop[0] != 0:
             status = STOPPED
             break
         begin, end = axis_at[c], axis_at[c + 1]
         cut = end - begin - sends[c]
-        rows = size[c] // sent[c]
         for i in range(begin, end):
             axis_of[axes[i]] = i - begin
             card[i - begin] = r.cards[axes[i]]
-        if constant_at[c] >= 0:
-            product = constants[constant_at[c] : constant_at[c] + size[c]]
-        else:
-            product = np.ones(size[c])
         for turn in range(2):
-            if turn == 1 and whole and lane[c] == 0:
-                product = product.copy()  # what is kept has no messages in it
             for o in range(operand_at[c], operand_at[c + 1]):
                 item = operand[o]
-                if (item < n_factors) != (turn == 0):
+                if (item < n_factors) != (turn == 0) or constant_at[c] < 0 or pool_at[item] < 0:
                     continue
                 for i in range(end - begin):
                     stride[i] = 0
                 _strides(r, tree, item, axis_of, stride)
-                if constant_at[c] >= 0 and pool_at[item] >= 0:
-                    lane_pool[n_lanes], lane_outer[n_lanes] = pool_at[item], at
-                    at += _walk(card, stride, 0, cut, lookup, at)
-                    lane_inner[n_lanes] = at
-                    at += _walk(card, stride, cut, end - begin, lookup, at)
-                    lane_child[n_lanes] = item - n_factors if item >= n_factors else -1
-                    n_lanes += 1
-                if item < n_factors and sliced[item] != 0:
-                    continue
-                if item >= n_factors and (lane[item - n_factors] != 0 or (whole and lane[c] != 0)):
-                    continue
-                _walk(card, stride, 0, cut, outer, 0)
-                _walk(card, stride, cut, end - begin, inner, 0)
-                if item < n_factors:
-                    for k in range(rows):
-                        base = r.table_at[item] + outer[k]
-                        for s in range(sent[c]):
-                            product[k * sent[c] + s] *= tables[base + inner[s]]
-                else:
-                    for k in range(rows):
-                        base = fixed_at[item - n_factors] + outer[k]
-                        for s in range(sent[c]):
-                            product[k * sent[c] + s] *= fixed[base + inner[s]]
-        if lane[c] == 0:
-            to = fixed_at[c]
-            for k in range(rows):
-                for s in range(sent[c]):
-                    fixed[to + s] += product[k * sent[c] + s]
-            if scaled[c] != 0:
-                top, least = 0.0, np.inf
-                for s in range(sent[c]):
-                    x = fixed[to + s]
-                    if x > 0.0:
-                        top, least = max(top, x), min(least, x)
-                e = math.frexp(top)[1]
-                exponent += e
-                if top > 0.0 and math.frexp(least)[1] - 1 - e < -DRIFT:
-                    status = NARROW
-                for s in range(sent[c]):
-                    fixed[to + s] = math.ldexp(fixed[to + s], int(-e))
+                lane_pool[n_lanes], lane_outer[n_lanes] = pool_at[item], at
+                at += _walk(card, stride, 0, cut, lookup, at)
+                lane_inner[n_lanes] = at
+                at += _walk(card, stride, cut, end - begin, lookup, at)
+                lane_child[n_lanes] = item - n_factors if item >= n_factors else -1
+                n_lanes += 1
         for i in range(unary_begin[c], unary_begin[c + 1]):
             w = unaries[i]
             for j in range(end - begin):
@@ -602,19 +554,17 @@ def lay_out(
             at += _walk(card, stride, cut, end - begin, lookup, at)
     return (
         status,
-        exponent,
         n_pool,
+        n_constants,
+        n_fixed,
         (
             parent,
             lane,
             size,
             sent,
-            scaled,
             constant_at,
-            constants,
             pool_at[n_factors:].copy(),
             fixed_at,
-            fixed,
             lane_begin,
             lane_pool[:n_lanes].copy(),
             lane_outer[:n_lanes].copy(),
@@ -636,6 +586,86 @@ def lay_out(
         ),
         pool_at[:n_factors].copy(),
     )
+
+
+def multiply(
+    r: ReducedArrays, tree: Skeleton, b: Lanes, tables: Floats, sliced: Bytes, whole: bool, stop: Flag
+):
+    """Multiply what no row changes into the constants and fixed messages of the lanes: one and zero before.
+
+    Returns a status, and the power of two that the fixed messages are divided by.
+    """
+    axis_at, axes, parent, sends, operand_at, operand = tree
+    count, n_factors = parent.size, r.factors.size
+    widest, longest = 1, 1
+    for c in range(count):
+        widest = max(widest, axis_at[c + 1] - axis_at[c])
+        longest = max(longest, b.size[c] // b.sent[c], b.sent[c])
+    stride, card = np.zeros(widest, np.int64), np.zeros(widest, np.int64)
+    axis_of = np.full(r.cards.size, -1, np.int64)
+    outer, inner = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    product = np.empty(0)
+    exponent, status = 0, DONE
+    for c in range(count):
+        if stop[0] != 0:
+            status = STOPPED
+            break
+        begin, end = axis_at[c], axis_at[c + 1]
+        cut = end - begin - sends[c]
+        sent = b.sent[c]
+        rows = b.size[c] // sent
+        for i in range(begin, end):
+            axis_of[axes[i]] = i - begin
+            card[i - begin] = r.cards[axes[i]]
+        if b.constant_at[c] >= 0:
+            product = b.constants[b.constant_at[c] : b.constant_at[c] + b.size[c]]
+        else:
+            product = np.ones(b.size[c])
+        for turn in range(2):
+            if turn == 1 and whole and b.lane[c] == 0:
+                product = product.copy()  # what is kept has no messages in it
+            for o in range(operand_at[c], operand_at[c + 1]):
+                item = operand[o]
+                if (item < n_factors) != (turn == 0):
+                    continue
+                if item < n_factors and sliced[item] != 0:
+                    continue
+                if item >= n_factors and (b.lane[item - n_factors] != 0 or (whole and b.lane[c] != 0)):
+                    continue
+                for i in range(end - begin):
+                    stride[i] = 0
+                _strides(r, tree, item, axis_of, stride)
+                _walk(card, stride, 0, cut, outer, 0)
+                _walk(card, stride, cut, end - begin, inner, 0)
+                if item < n_factors:
+                    for k in range(rows):
+                        base = r.table_at[item] + outer[k]
+                        for s in range(sent):
+                            product[k * sent + s] *= tables[base + inner[s]]
+                else:
+                    for k in range(rows):
+                        base = b.fixed_at[item - n_factors] + outer[k]
+                        for s in range(sent):
+                            product[k * sent + s] *= b.fixed[base + inner[s]]
+        if b.lane[c] != 0:
+            continue
+        to = b.fixed_at[c]
+        for k in range(rows):
+            for s in range(sent):
+                b.fixed[to + s] += product[k * sent + s]
+        if b.scaled[c] != 0:
+            top, least = 0.0, np.inf
+            for s in range(sent):
+                x = b.fixed[to + s]
+                if x > 0.0:
+                    top, least = max(top, x), min(least, x)
+            e = math.frexp(top)[1]
+            exponent += e
+            if top > 0.0 and math.frexp(least)[1] - 1 - e < -DRIFT:
+                status = NARROW
+            for s in range(sent):
+                b.fixed[to + s] = math.ldexp(b.fixed[to + s], int(-e))
+    return status, exponent
 
 
 # --- the run ---

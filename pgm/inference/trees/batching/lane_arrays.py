@@ -14,16 +14,17 @@ class Lanes(NamedTuple):
     row `pool + lookup[outer + k] + lookup[inner + s]`.
     """
 
+    scaled: Bytes  # [C] messages to be scaled by powers of two
+    constants: Floats  # the product of a clique's operands that are the same for all rows
+    fixed: Floats  # messages that are the same for all rows
+    # From here on the arrays are the same for all values of the tables.
     parent: Ints  # [C] -1 for a root; children come first
     lane: Bytes  # [C] cliques whose messages differ between rows
     size: Ints  # [C]
     sent: Ints  # [C]
-    scaled: Bytes  # [C] messages to be scaled by powers of two
     constant_at: Ints  # [C] -1 where none are kept
-    constants: Floats  # the product of a clique's operands that are the same for all rows
     message_at: Ints  # [C] where in the pool, -1 where it is a constant
     fixed_at: Ints  # [C]
-    fixed: Floats  # messages that are the same for all rows
     lane_begin: Ints  # [C + 1] operands that differ from row to row
     lane_pool: Ints
     lane_outer: Ints
