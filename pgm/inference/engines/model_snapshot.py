@@ -54,7 +54,8 @@ class ModelSnapshot:
     def with_program(self, program: Program) -> ModelSnapshot:
         """The same model, which has no continuous variables, with other values in its tables."""
         made = object.__new__(ModelSnapshot)
-        object.__setattr__(made, "__dict__", {**self.__dict__, "program": program})
+        made.__dict__.update(self.__dict__)
+        made.__dict__["program"] = program
         return made
 
     def with_trees_of(self, old: ModelSnapshot) -> ModelSnapshot:

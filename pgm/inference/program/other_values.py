@@ -44,18 +44,24 @@ def with_tables(program: Program, tables: Mapping[int, np.ndarray]) -> Program |
     p = program.arrays
     if program.wide_exponents is not None or not program.possible:
         return None
-    values, low, exponent = program.values.copy(), p.low.copy(), p.exponent.copy()
+    values, low, exponent = program.values.copy(), p.low, p.exponent
     for v, table in tables.items():
-        f, flat = int(program.own_tables[v]), table.ravel()
-        if REDUCTION.replace_table(flat, int(p.table_at[f]), values, f, low, exponent, NARROWEST):
+        f = int(program.own_tables[v])
+        least, power = REDUCTION.replace_table(table.ravel(), int(p.table_at[f]), values, NARROWEST)
+        if least > 0:
             return None
-    return _with(program, arrays=p.scaled(low, exponent), values=values)
+        if least != low[f] or power != exponent[f]:  # otherwise what is known of the scales serves on
+            if low is p.low:
+                low, exponent = low.copy(), exponent.copy()
+            low[f], exponent[f] = least, power
+    return _with(program, arrays=p if low is p.low else p.scaled(low, exponent), values=values)
 
 
 def _with(program: Program, **fields: object) -> Program:
     """The same structure and support with other values, and what has been cached of them."""
     made = object.__new__(Program)
-    object.__setattr__(made, "__dict__", {**program.__dict__, **fields})
+    made.__dict__.update(program.__dict__)
+    made.__dict__.update(fields)
     return made
 
 

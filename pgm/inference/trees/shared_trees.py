@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
-from weakref import ReferenceType, ref
 
 import numpy as np
 
 from pgm.config import memory_limit
 from pgm.inference.program import Program
+from pgm.inference.program.program_arrays import ProgramArrays
 from pgm.inference.program.reduction import (
     Case,
     Known,
@@ -55,7 +55,7 @@ class Moves(NamedTuple):
 class _Scales(NamedTuple):
     """What a sliced tree needs to know of a program's values beside these."""
 
-    program: ReferenceType[Program]  # not the program itself: old tables are not kept
+    arrays: ProgramArrays  # not the program itself: old tables are not kept
     low: np.ndarray  # int64 bounds on log2 of each table's smallest non-zero entry, then of each message
     exponent: int  # the power of two by which the product of all tables was divided
 
@@ -82,11 +82,11 @@ class Sliced:
     def scales(self, program: Program) -> _Scales:
         """How the values of this program were scaled."""
         for kept in self.last:
-            if kept.program() is program:
+            if kept.arrays is program.arrays:
                 return kept
         p, low = program.arrays, np.zeros(self.tree.arrays.item_at.size - 1, np.int64)
         exponent = REDUCTION.scales(self.factors, self.n_tables, p.low, p.exponent, low)
-        made = _Scales(ref(program), low, int(exponent))
+        made = _Scales(p, low, int(exponent))
         self.last[:] = [made]
         return made
 

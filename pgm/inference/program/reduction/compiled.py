@@ -15,26 +15,24 @@ if TYPE_CHECKING:
 DONE, STOPPED, IMPOSSIBLE = 0, 1, 3  # as in pgm/inference/trees/sweeps/compiled.py
 
 
-def replace_table(
-    table: Floats, begin: int, values: Floats, f: int, low: Ints, exponent: Ints, narrowest: int
-):
-    """Write another table over that of a factor; 1, and nothing written, where other entries are zero.
+def replace_table(table: Floats, begin: int, values: Floats, narrowest: int):
+    """Write another table over that of a factor, scaled; returns its `low` and `exponent`.
 
-    Or where they span more than doubles do: more than `narrowest` powers of two.
+    A `low` above zero says that nothing was written, because other entries are zero, or because they span
+    more than doubles do: more than `narrowest` powers of two.
     """
     least, top = 1 << 40, -(1 << 40)
     for i in range(table.size):
         if (table[i] > 0.0) != (values[begin + i] > 0.0):
-            return 1
+            return 1, 0
         if table[i] > 0.0:
             power = math.frexp(table[i])[1]
             least, top = min(least, power), max(top, power)
     if least - top < narrowest:
-        return 1
+        return 1, 0
     for i in range(table.size):
         values[begin + i] = math.ldexp(table[i], -top)
-    low[f], exponent[f] = least - top - 1, top
-    return 0
+    return least - top - 1, top
 
 
 def scales(factors: Ints32, n_tables: int, low: Ints, exponent: Ints, lows: Ints):

@@ -13,7 +13,7 @@ from pgm.runtime.running import LANES, TABLES, Narrow
 from pgm.runtime.threads import Task
 
 from .lane_arrays import Lanes, Reads, RowEvidence
-from .layouts import Layout, Pattern, Unobserved, Wanted, lay_out, layout_of
+from .layouts import Layout, Pattern, Unobserved, Wanted, layout_of
 
 _NARROW = 2  # a status of the compiled loops
 
@@ -141,7 +141,8 @@ def group_of(model: Unobserved, pattern: Pattern, wanted: Wanted, n_rows: int, s
     p, layout = program.arrays, layout_of(model, pattern, wanted, stop)
     scales = _scales(layout, p, wanted.whole)
     if scales is None:
-        layout = lay_out(model, pattern, wanted, stop, p.low[layout.reduced.factors])
+        split = LANES.split_hubs(layout.skeleton, p.low[layout.reduced.factors], wanted.whole)
+        layout = layout_of(model, pattern, wanted, stop, split)
         scales = _scales(layout, p, wanted.whole)
         if scales is None:
             raise Narrow

@@ -118,14 +118,29 @@ class Pattern:
         )
 
 
-def layout_of(model: Unobserved, pattern: Pattern, wanted: Wanted, stop: np.ndarray) -> Layout:
-    """The layout for rows that observe the same; kept with the model's trees."""
-    key, program = pattern.key(wanted), model.program
+def layout_of(
+    model: Unobserved,
+    pattern: Pattern,
+    wanted: Wanted,
+    stop: np.ndarray,
+    skeleton: Skeleton | None = None,
+) -> Layout:
+    """The layout for rows that observe the same, from the model's cache if it is there.
+
+    Args:
+        model: the model without evidence.
+        pattern: what the rows observe.
+        wanted: the question.
+        stop: the stop flag.
+        skeleton: that of the layout without this argument with its hubs split; where they are split can be
+            told from how many operands each piece has.
+    """
+    program, pieces = model.program, b"" if skeleton is None else skeleton[4].tobytes()
 
     def make() -> Layout:
-        return lay_out(model, pattern, wanted, stop)
+        return lay_out(model, pattern, wanted, stop, skeleton)
 
-    found = model.trees.get((program.support, "rows", key), make)
+    found = model.trees.get((program.support, "rows", pattern.key(wanted), pieces), make)
     return found if found.serves(program) else make()
 
 
@@ -134,9 +149,9 @@ def lay_out(
     pattern: Pattern,
     wanted: Wanted,
     stop: np.ndarray,
-    table_low: np.ndarray | None = None,
+    skeleton: Skeleton | None,
 ) -> Layout:
-    """Lay out a tree for these rows; with bounds on the tables, hubs are split so that doubles are safe."""
+    """Lay out a tree for these rows; the arguments are those of `layout_of`."""
     program, column = model.program, pattern.column
     p = program.arrays
     observed, sometimes = list(pattern.observed), list(pattern.sometimes)
@@ -152,9 +167,8 @@ def lay_out(
     found = open_targets(case, sometimes)
     here = np.isin(np.array(sometimes, np.int64), r.variables)
     masked, part = found.astype(np.int64), pattern.share[here]
-    skeleton = LANES.skeleton(t, inner.size)
-    if table_low is not None:
-        skeleton = LANES.split_hubs(skeleton, table_low, wanted.whole)
+    if skeleton is None:
+        skeleton = LANES.skeleton(t, inner.size)
     where, in_message, lane = LANES.place_masks(r, skeleton, sliced, masked, part, wanted.whole)
     open_wanted = np.empty(0, np.int32)
     if wanted.families:
