@@ -248,7 +248,7 @@ def test_rows_and_expected_statistics_find_the_same_trees(monkeypatch: pytest.Mo
         used.append(find(*args, **named))
         return used[-1]
 
-    monkeypatch.setattr("pgm.inference.trees.batching.layouts.tree_of", noted)
+    monkeypatch.setattr(batching_layouts, "tree_of", noted)
     monkeypatch.setattr(expected_statistics, "tree_of", noted)
     net = chain()
     frame = {f"v{i}": [True, False, None] for i in range(0, 12, 3)}
