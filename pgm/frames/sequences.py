@@ -369,6 +369,7 @@ def _plain(data: Any) -> Any:
         raise InvalidArgument(
             f"A sequence is a list of observations, not {shown(data)}."
             + (" For its letters write list(...)." if isinstance(data, str) else "")
+            + (" Of draws take .observations." if hasattr(data, "observations") else "")
         )
     if isinstance(data, tuple | range):
         return list(data)

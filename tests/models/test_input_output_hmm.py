@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import math
 import pickle
+from collections import Counter
 from pathlib import Path
 
 import jsonschema
@@ -331,6 +333,29 @@ def test_draws_follow_gates_and_gaps_are_filled():
     assert drawn.observations.round(0).tolist() == [0.0, 9.0, 0.0, 9.0]
     filled = gate.sample(2, given=[0.1, None, 0.1, None], inputs=x, seed=0)
     assert filled[1].observations.round(0).tolist() == [0.0, 9.0, 0.0, 9.0]
+
+
+@pytest.mark.parametrize("lags", [0, 2])
+def test_several_sequences_are_drawn_as_often_as_they_are_probable(lags):
+    random, many = np.random.default_rng(7), 8000
+    width = 1 + 2 * lags  # two of the symbols stand for one of three that was seen
+    start, move = rows(random, 2), pgm.Softmax(random.normal(size=(2, 2, width)), random.normal(size=(2, 2)))
+    emission = pgm.Softmax(random.normal(size=(2, 3, width)), random.normal(size=(2, 3)), symbols=list("abc"))
+    model = pgm.InputOutputHMM(start, move, emission, lags=lags)
+    more = {"inputs": [0.5, -1.0, 2.0]} | ({"before": ["b", "c"]} if lags else {})
+    drawn = model.sample(3, sequences=many, seed=0, **more)
+    assert drawn[5] == model.sample(3, sequences=many, seed=0, **more)[5]
+    assert type(model.sample(3, sequences=1, seed=0, **more)) is type(drawn)
+    assert model.sample(3, sequences=1, seed=0, **more)[0] == model.sample(3, seed=0, **more)
+    seen = Counter(tuple(one.observations) for one in drawn)
+    assert sum(seen.values()) == many
+    for path in itertools.product("abc", repeat=3):
+        share = math.exp(model.score(list(path), **more))
+        assert abs(seen[path] / many - share) < 4 * math.sqrt(share * (1 - share) / many)
+    with pytest.raises(pgm.InvalidArgument, match="leave out sequences="):
+        model.sample(3, sequences=2, given=list("abc"), **more)
+    with pytest.raises(pgm.InvalidArgument, match="1 at least; not 0"):
+        model.sample(3, sequences=0, **more)
 
 
 @pytest.mark.parametrize("kind", ["gate", "values", "symbols", "lags"])

@@ -562,33 +562,60 @@ class DynamicBayesianNetwork:
         return each[0] if found.sequences.lone else PerSequence(each, found.sequences.ids, INTERFACE)
 
     def sample(
-        self, n: int, *, sequences: int | None = None, seed: int | np.random.Generator | None = None
+        self,
+        n: int,
+        *,
+        sequences: int | None = None,
+        given: Any = None,
+        seed: int | np.random.Generator | None = None,
     ) -> Any:
-        """Draw all variables, step by step.
+        """Draw all variables, step by step; or, given a sequence, courses that may be behind it.
 
         Args:
-            n: how many steps.
+            n: how many steps; with `given`, how many courses.
             sequences: how many sequences, each of n steps; one by itself if left out.
+            given: a sequence: what was not observed is drawn, jointly in all steps.
             seed: a whole number, or a numpy Generator.
 
         Raises:
-            InvalidArgument: n is not a whole number of at least 1, or the seed is none.
+            InvalidArgument: n is not a whole number of at least 1, the seed is none, or what was observed
+                depends on a number that was not.
+            ImpossibleEvidence: what is given has probability zero; the message names the step.
+            TooLarge: what one step hands to the next does not fit the memory limit.
 
         >>> dbn = DynamicBayesianNetwork()
         >>> dbn.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
         >>> dbn.sample(5, seed=0)["rain"].tolist()
         [True, False, False, False, True]
+        >>> dbn.add("wet", {True: 1.0, False: 0.1}, parents=["rain"])
+        >>> [one["rain"].tolist() for one in dbn.sample(2, given={"wet": [False, True, None]}, seed=2)]
+        [[False, False, False], [False, True, True]]
         """
         network_slices.check_whole(self._nodes)
         random = generator(seed)
         n, many = draw_count(n), 1 if sequences is None else draw_count(sequences)
         if n < 1 or many < 1:
             raise InvalidArgument("There is one sequence of one step at least to draw.")
+        if given is not None:
+            if sequences is not None:
+                raise InvalidArgument("With given=, n is how many courses are drawn: leave out sequences=.")
+            return self._drawn_given(n, given, random)
         columns = network_sampling.draw(self._nodes, n, many, random)
         drawn = [
             SampledSteps(self.nodes, [column[i * n : (i + 1) * n] for column in columns]) for i in range(many)
         ]
         return drawn[0] if sequences is None else PerSequence(drawn, None, INTERFACE)
+
+    def _drawn_given(self, many: int, given: Any, random: np.random.Generator) -> PerSequence[SampledSteps]:
+        found, _ = self._read(given, None, None, ())
+        if not found.sequences.lone:
+            raise InvalidArgument("given= is one sequence.")
+        check_cells((found.rows.n, many, len(self), 8), "So many draws", "draw fewer at a time")
+        layout, clock = self._layout(), start_clock()
+        codes = self._answered(found, lambda: interface.drawn_given(layout, found.rows, many, random, clock))
+        columns = network_sampling.completed(self._nodes, codes, found.rows.numbers, random)
+        each = [SampledSteps(self.nodes, [column[i] for column in columns]) for i in range(many)]
+        return PerSequence(each, None, INTERFACE)
 
     def plan(self) -> interface.InterfacePlan:
         """Return how large the interface between two steps is, and what a step costs; allocates nothing.

@@ -8,7 +8,8 @@ import numpy as np
 
 from pgm.distributions import ByInput, Emission, Estimators, Regression, Softmax
 from pgm.errors import IncompleteModel, InvalidArgument, shown
-from pgm.frames.sequences import Sequences, sequences
+from pgm.frames.sequences import Sequences
+from pgm.frames.sequences import sequences as sequences_of
 from pgm.inference.engines import staged as engine
 from pgm.inference.engines.chain import Rows
 from pgm.models.bayesian_network import BayesianNetwork
@@ -21,7 +22,7 @@ from pgm.variables import REAL, Variable
 from . import input_output_learning, input_output_network
 from .chain_network import steps_of
 from .chain_tables import Entries, Layout
-from .checks import distribution, domain_of, names, printed_rows, transitions
+from .checks import check_steps, distribution, domain_of, names, printed_rows, transitions
 from .hidden import HiddenChain, Sheet
 from .inputs import Fed, fed, input_rows, with_past
 
@@ -338,7 +339,7 @@ class InputOutputHMM(HiddenChain):
         if self._width:
             if future is None:
                 raise InvalidArgument("future= has the rows of inputs of the steps ahead.")
-            rows = self._columns(sequences(future, vector=self._width > 1))
+            rows = self._columns(sequences_of(future, vector=self._width > 1))
             if len(rows) != ahead:
                 raise InvalidArgument(f"future= has {len(rows)} rows, and {ahead} steps are ahead.")
 
@@ -359,10 +360,11 @@ class InputOutputHMM(HiddenChain):
 
         return self._each(read, one)
 
-    def sample(  # type: ignore[override]
+    def sample(
         self,
         n: int,
         *,
+        sequences: int | None = None,
         inputs: Any = None,
         before: Any = None,
         given: Any = None,
@@ -372,7 +374,8 @@ class InputOutputHMM(HiddenChain):
 
         Args:
             n: how many steps; with `given`, how many paths.
-            inputs: a row for each step.
+            sequences: how many sequences, each of n steps; one by itself if left out.
+            inputs: a row for each step, the same for all sequences.
             before: with lags, what was observed before the first step.
             given: a sequence: its states are drawn, and what was not observed.
             seed: a whole number, or a numpy Generator.
@@ -381,10 +384,14 @@ class InputOutputHMM(HiddenChain):
             InvalidArgument: n is not a whole number; an input is missing; a value of `given` is no symbol.
             ImpossibleEvidence: no path of states emits what is given.
         """
-        random, n = generator(seed), draw_count(n)
+        random, n, many = generator(seed), draw_count(n), 1 if sequences is None else draw_count(sequences)
         if n < 1:
             raise InvalidArgument("n is how many steps, or paths, are drawn, 1 at least; not 0.")
+        if many < 1:
+            raise InvalidArgument("sequences= is how many sequences are drawn, 1 at least; not 0.")
         if given is not None:
+            if sequences is not None:
+                raise InvalidArgument("With given=, n is how many paths are drawn: leave out sequences=.")
             read = self._fed(given, None, None, inputs, before)
             if not read.lone:
                 raise InvalidArgument("given= is one sequence.")
@@ -392,34 +399,43 @@ class InputOutputHMM(HiddenChain):
             drawn = [SampledSequence(self.variable, p, self._filled(read, p, random)) for p in paths]
             return PerSequence(drawn)
         self._check_numbers()
-        if self.lags:
-            return self._drawn_on(n, inputs, before, random)
+        check_steps(n, many)
         own = np.zeros((n, 0)) if not self._width else self._columns(self._inputs(inputs, None))
         if len(own) != n:
             raise InvalidArgument(f"inputs= has {len(own)} rows, and {n} steps are drawn.")
-        x = with_past(own, self.window, None, 0, None)
-        read = Fed([None] * n, np.array([0, n]), True, x=x, own=own, entering=self.entering)
-        codes = engine.draw(self._steps(read), read.starts, random)
-        return SampledSequence(self.variable, codes, self._draw(codes, x, random))
-
-    def _drawn_on(self, n: int, inputs: Any, before: Any, random: np.random.Generator) -> SampledSequence:
-        """Draw step by step, where what is drawn is an input of the next."""
-        own = np.zeros((n, 0)) if not self._width else self._columns(self._inputs(inputs, None))
-        if len(own) != n:
-            raise InvalidArgument(f"inputs= has {len(own)} rows, and {n} steps are drawn.")
-        past = self._before(before)
-        if past is None:
-            raise InvalidArgument("before= has what was observed before the first step, the last one first.")
-        codes, seen, row = np.empty(n, np.int32), [], np.empty((1, 0))
         moved = with_past(own, self.window, None, 0, None)
+        if self.lags:
+            paths, seen = self._drawn_on(moved, many, before, random)
+        else:
+            x, rows = np.tile(moved, (many, 1)), np.tile(own, (many, 1))
+            starts = np.arange(many + 1) * n
+            read = Fed([None] * len(x), starts, many == 1, x=x, own=rows, entering=self.entering)
+            codes = engine.draw(self._steps(read), starts, random)
+            paths, seen = (np.split(each, starts[1:-1]) for each in (codes, self._draw(codes, x, random)))
+        found = [SampledSequence(self.variable, *one) for one in zip(paths, seen, strict=True)]
+        return found[0] if sequences is None else PerSequence(found)
+
+    def _drawn_on(
+        self, moved: np.ndarray, many: int, before: Any, random: np.random.Generator
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Draw step by step, where what is drawn is an input of the next; all sequences at once."""
+        first = self._before(before)
+        if first is None:
+            raise InvalidArgument("before= has what was observed before the first step, the last one first.")
+        past, n, vector = np.tile(first, (many, 1, 1)), len(moved), self._emission.vector
+        codes, seen, row = np.empty((n, many), np.int32), [], np.empty((many, 0))
         for t in range(n):
-            x = np.concatenate([moved[t], past.reshape(-1)])[None]
-            p = self._starts(x)[0] if t == 0 else self._moves(x if self.entering else row)[0, codes[t - 1]]
-            codes[t] = min(int((random.random() >= np.cumsum(p)).sum()), self.n_states - 1)
-            seen.append(self._draw(codes[t : t + 1], x, random)[0])
-            row, new = x, self._past_of(sequences([seen[-1]], vector=self._emission.vector))
-            past = np.concatenate([new, past[:-1]])
-        return SampledSequence(self.variable, codes, np.array(seen))
+            x = np.hstack([np.tile(moved[t], (many, 1)), past.reshape(many, -1)])
+            if t == 0:
+                p = self._starts(x)
+            else:
+                p = self._moves(x if self.entering else row)[np.arange(many), codes[t - 1]]
+            beyond = (random.random(many)[:, None] >= np.cumsum(p, axis=1)).sum(axis=1)
+            codes[t] = np.minimum(beyond, self.n_states - 1)
+            seen.append(self._draw(codes[t], x, random))
+            row, new = x, self._past_of(sequences_of(list(seen[-1]), vector=vector))
+            past = np.concatenate([new[:, None], past[:, :-1]], axis=1)
+        return list(codes.T.copy()), list(np.stack(seen, axis=1))
 
     def fit(  # type: ignore[override]
         self,
@@ -487,7 +503,7 @@ class InputOutputHMM(HiddenChain):
     def _inputs(self, inputs: Any, lengths: Any) -> Sequences:
         if inputs is None:
             raise InvalidArgument("The model has inputs: inputs= has a row for each step.")
-        return sequences(inputs, vector=(self._width or 2) > 1, lengths=lengths)
+        return sequences_of(inputs, vector=(self._width or 2) > 1, lengths=lengths)
 
     def _columns(self, read: Sequences) -> np.ndarray:
         """Rows of inputs as floats; of values by their positions."""
@@ -500,7 +516,7 @@ class InputOutputHMM(HiddenChain):
         if not self.lags:
             raise InvalidArgument("before= has no effect: the model has no lags.")
         given = before if isinstance(before, list | tuple | np.ndarray) and np.ndim(before) else [before]
-        found = self._past_of(sequences(given, vector=self._emission.vector))
+        found = self._past_of(sequences_of(given, vector=self._emission.vector))
         if len(found) != self.lags or np.isnan(found).any():
             many = f"{self.lags} observation{'s' * (self.lags > 1)}"
             raise InvalidArgument(f"before= has {many}, the last one first, not {shown(before)}.")

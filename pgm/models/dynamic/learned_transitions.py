@@ -11,12 +11,14 @@ import numpy as np
 from pgm.calls import guard_methods, guarded
 from pgm.errors import InvalidArgument, InvalidFrame, listed, shown
 from pgm.frames import names_of, observations
+from pgm.frames.sequences import sequences
 from pgm.learning.scores import Score
 from pgm.learning.searches import Search
 from pgm.results.base import Frozen
 
 from ..learned import LearnedStructure, learn_structure
 from .dynamic_bayesian_network import DynamicBayesianNetwork
+from .network_rows import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,7 +99,8 @@ def learn_transitions(
     step and, as "rain[-1]", of those before. Nothing points back in time.
 
     Args:
-        frame: a data frame or dict of columns of states, one row for each step, without gaps.
+        frame: a data frame or dict of columns of states, one row for each step, without gaps; or a list of
+            these, one for each sequence; or what `sample` of a dynamic network draws.
         sequence: the column that says which sequence a row belongs to.
         lengths: how many steps each sequence has, where all stand one below the other.
         lag: how many steps back a parent may lie.
@@ -118,8 +121,7 @@ def learn_transitions(
     >>> dbn = pgm.DynamicBayesianNetwork()
     >>> dbn.add("rain", {True: 0.8, False: 0.2}, parents=["rain[-1]"], initial=0.5)
     >>> dbn.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
-    >>> drawn = dbn.sample(500, seed=0)
-    >>> found = pgm.learn_transitions({"rain": drawn["rain"], "wet": drawn["wet"]})
+    >>> found = pgm.learn_transitions(dbn.sample(500, seed=0))
     >>> "rain[-1]" in found.structure.network.parents("rain"), found.network.lag
     (True, 1)
     """
@@ -127,6 +129,14 @@ def learn_transitions(
         raise InvalidArgument(f"lag= is a whole number of at least 1, not {shown(lag)}.")
     if sequence is not None and lengths is not None:
         raise InvalidArgument("sequence= and lengths= say the same in two ways: leave one of them out.")
+    frame = plain(frame)
+    if isinstance(frame, list):
+        read_apart = sequences(frame, vector=True, lengths=lengths, sequence=sequence)
+        if not isinstance(read_apart.rows, dict):
+            raise InvalidFrame(
+                "Sequences are data frames or dicts of columns: steps of variables with names."
+            )
+        frame, lengths, sequence = read_apart.rows, read_apart.lengths.tolist(), None
     names = [name for name in names_of(frame) if isinstance(name, str) and name != sequence]
     read = observations(frame, states=states, names=names)
     if read.values:

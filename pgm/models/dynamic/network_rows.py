@@ -16,6 +16,7 @@ from pgm.frames import among
 from pgm.frames.sequences import Sequences, sequences
 from pgm.inference.engines.interface import ObservedRows, Template
 from pgm.inference.engines.interface.log_tables import logs_of
+from pgm.results import PerSequence, SampledSteps
 from pgm.variables import Interval, Variable
 
 from .network_slices import Node, back_of
@@ -53,7 +54,7 @@ def read(
         before: how many steps of the only sequence were taken earlier.
         past: the last values of the continuous variables.
     """
-    lone, data = _statics(nodes, data)
+    lone, data = _statics(nodes, plain(data))
     if isinstance(data, Mapping):
         for name in data:
             if name != sequence and name not in nodes:
@@ -113,6 +114,15 @@ def read(
     numbers = {v: np.concatenate([past[v], column]) if v in past else column for v, column in numbers.items()}
     rows = ObservedRows(kind, begins, ends, codes, soft, numbers, own, history)
     return Read(found, rows, frozenset(observed))
+
+
+def plain(data: Any) -> Any:
+    """Steps that were drawn from a network, as columns by name; anything else as it is."""
+    if isinstance(data, SampledSteps):
+        return dict(data)
+    if isinstance(data, list | tuple | PerSequence):
+        return [dict(one) if isinstance(one, SampledSteps) else one for one in data]
+    return data
 
 
 def _statics(nodes: Mapping[str, Node], data: Any) -> tuple[dict[str, Any], Any]:

@@ -72,6 +72,45 @@ def _from_tables(
     return [np.take(node.domain.array, table[:, v]) for v, node in enumerate(nodes.values())]
 
 
+def completed(
+    nodes: Mapping[str, Node],
+    codes: np.ndarray,
+    numbers: Mapping[int, np.ndarray],
+    random: np.random.Generator,
+) -> list[np.ndarray]:
+    """The values of each variable, (courses, steps), where numbers that were not observed are drawn.
+
+    Nothing that was observed depends on these: their parents say all.
+
+    Args:
+        nodes: the variables.
+        codes: (courses, steps, variables) those with states.
+        numbers: what was observed of the continuous ones, by position.
+        random: what draws.
+    """
+    many = len(codes)
+    values = {
+        name: np.tile(numbers[v], (many, 1)) if v in numbers else np.take(node.domain.array, codes[:, :, v])
+        for v, (name, node) in enumerate(nodes.items())
+    }
+    missing = {list(nodes)[v]: np.isnan(column) for v, column in numbers.items()}
+    for name, gaps in missing.items():
+        if nodes[name].static and not gaps.all():
+            values[name][:] = values[name][:, [gaps.argmin()]]
+            gaps[:] = False
+    for t in np.flatnonzero(np.any(list(missing.values()), axis=0)).tolist() if missing else []:
+        for name in [name for name, gaps in missing.items() if gaps[t]]:
+            node = nodes[name]
+            if node.static and t:
+                values[name][:, t] = values[name][:, 0]
+                continue
+            cpd = node.cpds[min(t, len(node.cpds) - 1)]
+            frame = {p: values[back_of(p)[0]][:, t - back_of(p)[1]] for p in cpd.parents}
+            drawn = cpd.sample(frame, seed=random) if frame else cpd.sample(n=many, seed=random)
+            values[name][:, t] = np.asarray(drawn)
+    return list(values.values())
+
+
 def _one_by_one(
     nodes: Mapping[str, Node], steps: int, sequences: int, random: np.random.Generator
 ) -> list[np.ndarray]:

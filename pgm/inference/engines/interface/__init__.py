@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pgm.inference.engines.interface.courses_given import drawn_courses
 from pgm.inference.engines.interface.expected_counts import Expected, expected
 from pgm.inference.engines.interface.interface_plan import InterfacePlan, check, check_slice, plan_of
 from pgm.inference.engines.interface.most_probable import best_course
@@ -32,6 +33,7 @@ __all__ = [
     "check",
     "check_slice",
     "continued",
+    "drawn_given",
     "expected",
     "filtered",
     "frontiers",
@@ -145,3 +147,10 @@ def most_probable(layout: Layout, data: ObservedRows, clock: Clock) -> tuple[np.
     The layout is one made for it: `Layout(..., best=True)`.
     """
     return best_course(Course(layout, data, clock, logs=True))
+
+
+def drawn_given(
+    layout: Layout, data: ObservedRows, many: int, random: np.random.Generator, clock: Clock
+) -> np.ndarray:
+    """The codes of all variables in courses drawn given all rows, (courses, rows, variables)."""
+    return drawn_courses(Course(layout, data, clock, logs=True), many, random)

@@ -456,6 +456,104 @@ def trace(
     return DONE
 
 
+def _taken(logs, at, n, u):
+    """The place of a draw among n weights, given as logarithms from `at` on; u is uniform in [0, 1)."""
+    most = -math.inf
+    for s in range(n):
+        most = max(most, logs[at + s])
+    total = 0.0
+    for s in range(n):
+        total += math.exp(logs[at + s] - most)
+    left = u * total
+    found = 0
+    for s in range(n):
+        x = math.exp(logs[at + s] - most)
+        if x > 0.0:  # where rounding leaves something behind the last it is that one
+            found = s
+            left -= x
+            if left < 0.0:
+                break
+    return found
+
+
+def draw_back(
+    ops: Operations,
+    g: Floats,
+    code: Ints32,
+    begins: Bytes,
+    ends: Bytes,
+    first: Floats,
+    carried: Floats,
+    alpha: Floats,
+    many: int,
+    at: Ints,
+    uniform: Floats,
+    chosen: Ints32,
+    frontier: Ints,
+    stop: Flag,
+):
+    """Draw courses back from their ends, with all tables in logarithms (Carter & Kohn 1994).
+
+    `at`: the entry of the last row's frontier in each course, negative to draw it; afterwards that of the
+    frontier before all rows. `chosen` gets the state of each operation's variable, `frontier` the entry of
+    each row's frontier. What the operations made is worked out again from the frontiers in `alpha`, once for
+    all courses.
+    """
+    k = first.size
+    n_ops = ops.card.size
+    where = np.zeros(n_ops + 1, np.int64)  # where the table that each operation takes begins
+    widest = 0
+    for o in range(n_ops):
+        where[o + 1] = where[o] + ops.enters[o]
+        widest = max(widest, ops.card[o])
+    work = np.empty(where[n_ops] + k)
+    terms = np.empty(widest)
+    looked = 0
+    for t in range(code.size - 1, -1, -1):
+        looked += ops.work + many * n_ops
+        if looked >= _LOOK:
+            if stop[0] != 0:
+                return STOPPED
+            looked = 0
+        for j in range(k):
+            if begins[t] != 0:
+                work[j] = first[j]
+            elif t == 0:
+                work[j] = carried[j]
+            else:
+                work[j] = alpha[(t - 1) * k + j]
+        base = code[t] * ops.block
+        for o in range(n_ops):
+            begin = ops.at[o]
+            for i in range(begin, ops.at[o + 1]):
+                p = where[o] + ops.f_off[i]
+                q = base + ops.g_at[o] + ops.g_off[i]
+                most = -math.inf
+                for s in range(ops.card[o]):
+                    most = max(most, work[p + s * ops.f_step[o]] + g[q + s * ops.g_step[o]])
+                if ops.card[o] > 1 and most > -math.inf:
+                    x = 0.0
+                    for s in range(ops.card[o]):
+                        x += math.exp(work[p + s * ops.f_step[o]] + g[q + s * ops.g_step[o]] - most)
+                    most += math.log(x)
+                work[where[o + 1] + i - begin] = most
+        for d in range(many):
+            here = (t * many + d) * (n_ops + 1)
+            if ends[t] != 0 or at[d] < 0:
+                at[d] = _taken(alpha, t * k, k, uniform[here + n_ops])
+            frontier[t * many + d] = at[d]
+            for o in range(n_ops - 1, -1, -1):
+                i = ops.at[o] + at[d]
+                p = where[o] + ops.f_off[i]
+                q = base + ops.g_at[o] + ops.g_off[i]
+                for s in range(ops.card[o]):
+                    terms[s] = work[p + s * ops.f_step[o]] + g[q + s * ops.g_step[o]]
+                found = _taken(terms, 0, ops.card[o], uniform[here + o])
+                chosen[(t * many + d) * n_ops + o] = found
+                at[d] = ops.f_off[i] + found * ops.f_step[o]
+    return DONE
+
+
 def draw(
     parent_at: Ints,
     parent: Ints,
