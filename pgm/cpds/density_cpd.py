@@ -268,8 +268,10 @@ class DensityCPD(CPD):
     def factor(self, scope: Sequence[int]) -> OwnDensity:
         """Return the density as inference takes it; `scope`: positions of the parents, then the child's."""
         positions = np.array(scope, dtype=np.int64)
+        forms = [form_of(density) for density in self._densities]
+        counts = any(form is not None and form.mass for form in forms)
         return OwnDensity.of(
-            positions, len(self.switches), len(self._of), self._whole, self.log_density, self._drawn
+            positions, len(self.switches), len(self._of), self._whole, self.log_density, self._drawn, counts
         )
 
     def rows(self, codes: Codes) -> NoReturn:

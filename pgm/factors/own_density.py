@@ -22,6 +22,7 @@ class OwnDensity(GaussianFactor):
     whole: bool  # whether this is the last number of the block
     logs: Callable[[np.ndarray], np.ndarray]  # (rows, numbers of the block) -> (rows, selections)
     draw: Callable[[np.ndarray, np.random.Generator], np.ndarray]  # selections -> (rows, numbers)
+    counts: bool = False  # whether these are probabilities of whole numbers
 
     @classmethod
     def of(
@@ -32,7 +33,10 @@ class OwnDensity(GaussianFactor):
         whole: bool,
         logs: Callable[[np.ndarray], np.ndarray],
         draw: Callable[[np.ndarray, np.random.Generator], np.ndarray],
+        counts: bool = False,
     ) -> OwnDensity:
         """The density of the last of these positions, with the standard normal that stands for it."""
         weights = np.zeros((selections, scope.size - n_switches - 1))
-        return cls(scope, n_switches, weights, np.zeros(selections), np.ones(selections), whole, logs, draw)
+        return cls(
+            scope, n_switches, weights, np.zeros(selections), np.ones(selections), whole, logs, draw, counts
+        )

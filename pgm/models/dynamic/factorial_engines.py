@@ -13,7 +13,7 @@ from pgm.frames import Sequences
 from pgm.inference.engines.chain import Chain
 from pgm.inference.engines.mean_field import MeanField
 from pgm.inference.engines.parallel_chains import Emitted
-from pgm.inference.engines.sampling import Gibbs
+from pgm.inference.engines.sampling import Gibbs, count_chains
 from pgm.randomness import generator
 from pgm.results import ChainBeliefs, Intervals, Logarithm, PerSequence, Report
 from pgm.runtime.clock import Clock, start_clock
@@ -154,7 +154,7 @@ def _drawn(model: FactorialHMM, read: Sequences, how: Gibbs, seed: Any, clock: C
     model._check_numbers()
     emitted = emitted_of(model, read, model._emission.read(read))
     longest, chains = int(read.lengths.max()), chains_of(model)
-    draws = -(-how.samples // how.chains) * how.chains
+    draws = -(-how.samples // count_chains(how)) * count_chains(how)
     check_cells(
         (draws, len(chains), longest),
         "The paths that are drawn",
@@ -170,7 +170,7 @@ def _drawn(model: FactorialHMM, read: Sequences, how: Gibbs, seed: Any, clock: C
                 int(read.starts[n]),
                 how.samples,
                 how.burn_in,
-                how.chains,
+                count_chains(how),
                 random,
                 clock,
             )
@@ -201,7 +201,7 @@ def _report_on_draws(measured: Intervals, how: Gibbs, draws: int) -> Report:
         converged=not advice,
         error=float(measured.errors.max()),
         advice=", and ".join(advice),
-        samples=draws + how.chains * how.burn_in,
+        samples=draws + count_chains(how) * how.burn_in,
         effective_sample_size=size,
         r_hat=hat,
         intervals=measured,

@@ -14,6 +14,7 @@ from pgm.errors import InvalidArgument, shown
 from pgm.inference.engines.options import Engine, lists_of_names, one_of, seeded, whole
 
 _OTHER_SEEDS = 1 << 40
+CHAINS, CALLED_CHAINS = 4, 40  # where chains=None
 
 
 class _Drawing(Engine):
@@ -131,10 +132,15 @@ class Gibbs(_Drawing):
     Within a block sampling is exact. A model that zeros could disconnect is refused, unless every state is
     proven reachable. P(given) is not estimated.
 
+    Continuous variables are drawn one by one: from a normal density where lines are all there is, otherwise
+    by steps of slice sampling or a choice among several places, which have the posterior as their only limit,
+    too. A line without noise is refused.
+
     Args:
         samples: how many states are kept, of all chains together.
         burn_in: how many states of each chain are thrown away first.
-        chains: how many there are; two at least, so that they can be compared.
+        chains: how many there are; two at least, so that they can be compared. None: 4, or 40 where
+            classifiers, regressors or densities are asked, which is done for all chains at once.
         blocks: "trees" covers the model with trees, "single" draws each variable on its own; or lists of
             names, with all others on their own.
         seed: of the draws; the same seed gives the same answer, for any number of threads.
@@ -146,7 +152,7 @@ class Gibbs(_Drawing):
 
     samples: int = 10_000
     burn_in: int = 500
-    chains: int = 4
+    chains: int | None = None
     blocks: Literal["trees", "single"] | Iterable[Iterable[str]] = "trees"
     seed: int = 0
     trace: Iterable[str] = ()
@@ -154,6 +160,7 @@ class Gibbs(_Drawing):
     module = f"{__name__}.prepared"
     answers = ("query", "marginals", "sample")
     approximates = True
+    takes_scores = True
     takes_soft = False
 
     def __post_init__(self) -> None:
@@ -202,9 +209,15 @@ class SwendsenWang(_Drawing):
         _check_chains(self)
 
 
+def count_chains(engine: Gibbs | SwendsenWang) -> int:
+    """How many chains there are in a model of states."""
+    return CHAINS if engine.chains is None else engine.chains
+
+
 def _check_chains(engine: Gibbs | SwendsenWang) -> None:
-    whole(engine, "chains", 2)
-    whole(engine, "samples", 8 * engine.chains)
+    if engine.chains is not None:
+        whole(engine, "chains", 2)
+    whole(engine, "samples", 8 * count_chains(engine))
     whole(engine, "burn_in", 0)
     seeded(engine)
     names = engine.trace

@@ -10,7 +10,7 @@ import numpy as np
 
 from pgm.errors import OutOfTime
 from pgm.inference.engines.loopy import Loopy, propagation
-from pgm.inference.engines.sampling import Gibbs, Importance, SwendsenWang
+from pgm.inference.engines.sampling import Gibbs, Importance, SwendsenWang, count_chains
 from pgm.inference.engines.sampling.clusters import find_bonds
 from pgm.inference.engines.sampling.draws import Draws, generator, room_of
 from pgm.inference.engines.sampling.gibbs_blocks import find_blocks
@@ -33,8 +33,8 @@ Move = Callable[[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray], int]
 
 def draw(layout: Layout, options: Gibbs | SwendsenWang, clock: Clock) -> Draws:
     """Run the chains side by side."""
-    room = float(options.chains) * (layout.arrays.cards.size * _START + _CHAIN)
-    check_room(options.name, room, f"{options.chains:,} chains")
+    room = float(count_chains(options)) * (layout.arrays.cards.size * _START + _CHAIN)
+    check_room(options.name, room, f"{count_chains(options):,} chains")
     if isinstance(options, Gibbs):
         return _run(layout, options, clock, *_gibbs(layout, options, clock))
     return _run(layout, options, clock, *_swendsen_wang(layout, options))
@@ -43,9 +43,9 @@ def draw(layout: Layout, options: Gibbs | SwendsenWang, clock: Clock) -> Draws:
 def _gibbs(layout: Layout, options: Gibbs, clock: Clock) -> tuple[Move, np.ndarray, int, float]:
     blocks = find_blocks(layout, options, clock)
     a, entries = layout.arrays, float(blocks.messages.table_at[-1])
-    check_room(options.name, 8.0 * options.chains * entries, "messages inside blocks")
+    check_room(options.name, 8.0 * count_chains(options) * entries, "messages inside blocks")
     starts = _starts(layout, options, clock, blocks.has_zeros)
-    pools = np.zeros((options.chains, int(entries)))
+    pools = np.zeros((count_chains(options), int(entries)))
     steps = layout.steps * blocks.steps.variable.size / max(1, a.cards.size) + 8.0 * entries
 
     def move(chain: int, now: np.ndarray, uniforms: np.ndarray, states: np.ndarray, stop: np.ndarray) -> int:
@@ -72,7 +72,7 @@ def _starts(
     a = layout.arrays
     if not has_zeros or clock is None:
         rng = generator(options.seed, 1 << 33)
-        uniforms = rng.random((options.chains, a.cards.size))
+        uniforms = rng.random((count_chains(options), a.cards.size))
         return np.asarray(np.floor(uniforms * a.cards), dtype=np.int64)
     sent = propagation.send(layout.problem, Loopy(max_iter=Importance().guide_iter), clock)
     guided = from_beliefs(layout, sent)
@@ -80,7 +80,7 @@ def _starts(
     possible = np.flatnonzero(logs > -math.inf)
     if not possible.size:
         raise nothing_found(options.name, logs.size)
-    chosen = possible[np.arange(options.chains) % possible.size]
+    chosen = possible[np.arange(count_chains(options)) % possible.size]
     return np.asarray(states[chosen], dtype=np.int64)
 
 
@@ -94,7 +94,7 @@ def _run(
     steps: float,
 ) -> Draws:
     """Rounds of sweeps; after each, all chains are equally long, so the clock may stop them there."""
-    m, chains = layout.arrays.cards.size, options.chains
+    m, chains = layout.arrays.cards.size, count_chains(options)
     kept = -(-options.samples // chains)
     in_round = max(1, min(options.burn_in + kept, int(_ROUND / max(1.0, steps))))
     kind = np.dtype(layout.states_type)

@@ -11,9 +11,13 @@ from pgm.runtime.kinds import Bytes, ByteTable, Flag, Floats, FloatTable, Ints, 
 
 if TYPE_CHECKING:
     from pgm.inference.engines.sampling.lookup_arrays import LookupArrays
+    from pgm.inference.engines.sampling.number_arrays import EntryArrays, LinkArrays, MoveArrays
     from pgm.inference.engines.sampling.steps import GuideArrays, StepArrays
+    from pgm.inference.program.continuous import Densities
 
 DONE, STOPPED, IMPOSSIBLE = 0, 1, 3  # as in pgm/inference/trees/sweeps/compiled.py
+_HALF_LOG_2PI = 0.9189385332046727
+_STEPS_OUT = 8  # of a slice, at most
 
 
 # --- tables ---
@@ -473,6 +477,156 @@ def clusters(
             else:
                 now[v] = now[r]
             states[i, v] = now[v]
+    return DONE
+
+
+# --- chains of states and numbers ---
+
+
+def _row(d, x, codes, cards):
+    """Which of its densities a number has."""
+    index = 0
+    for i in range(d.switch_at[x], d.switch_at[x + 1]):
+        v = d.switches[i]
+        index = index * cards[v] + codes[v]
+    return d.row_at[x] + index
+
+
+def _mean(d, x, row, values):
+    """The mean of a number that follows others by a line."""
+    mean = d.bias[row]
+    begin = d.parent_at[x]
+    k = d.parent_at[x + 1] - begin
+    at = d.weight_at[x] + (row - d.row_at[x]) * k
+    for i in range(k):
+        mean += d.weights[at + i] * values[d.parents[begin + i]]
+    return mean
+
+
+def _link_log(links, link, begin, code, values):
+    """The log probability of a state whose log odds are linear; its offsets begin there."""
+    card, first = links.card[link], links.number_at[link]
+    k = links.number_at[link + 1] - first
+    at = links.weight_at[link]
+    top, own = -math.inf, 0.0
+    for s in range(card):
+        score = links.offsets[begin + s]
+        for i in range(k):
+            score += links.weights[at + i * card + s] * values[links.numbers[first + i]]
+        if s == code:
+            own = score
+        top = max(top, score)
+    total = 0.0
+    for s in range(card):
+        score = links.offsets[begin + s]
+        for i in range(k):
+            score += links.weights[at + i * card + s] * values[links.numbers[first + i]]
+        total += math.exp(score - top)
+    return own - top - math.log(total)
+
+
+def rewrite(d: Densities, links: LinkArrays, e: EntryArrays, values: Floats, tables: Floats):
+    """Write the tables that states are drawn from, given the numbers."""
+    for i in range(tables.size):
+        tables[i] = e.base[i]
+    for i in range(e.line.size):
+        x, row = e.line[i], e.line_row[i]
+        off = (values[x] - _mean(d, x, row, values)) / d.sd[row]
+        tables[e.line_to[i]] += -0.5 * off * off - math.log(d.sd[row]) - _HALF_LOG_2PI
+    for i in range(e.link.size):
+        tables[e.link_to[i]] += _link_log(links, e.link[i], e.link_offset[i], e.link_code[i], values)
+
+
+def _links_log(links, begins, those, first, last, codes, values):
+    """The log probability of several states."""
+    total = 0.0
+    for i in range(first, last):
+        link = those[i]
+        total += _link_log(links, link, begins[i], codes[links.child[link]], values)
+    return total
+
+
+def move_numbers(
+    d: Densities,
+    links: LinkArrays,
+    moves: MoveArrays,
+    cards: Ints,
+    codes: Ints,
+    normals: Floats,
+    uniforms: FloatTable,
+    values: Floats,
+):
+    """Draw one number after the other given all else, the states included.
+
+    What its own line and the lines to its children say is one normal density. If that is all, it is drawn
+    from it; else by a step of slice sampling (Neal 2003), with this many uniforms for each: within the
+    ends of its interval, and by what the log odds of its children say.
+    """
+    begins = np.zeros(moves.link.size, np.int64)
+    for i in range(moves.link.size):
+        link, index = moves.link[i], 0
+        for j in range(links.above_at[link], links.above_at[link + 1]):
+            index = index * cards[links.above[j]] + codes[links.above[j]]
+        begins[i] = links.offset_at[link] + index * links.card[link]
+    sliced = 0
+    for i in range(moves.variable.size):
+        x = moves.variable[i]
+        row = _row(d, x, codes, cards)
+        precision = 1.0 / (d.sd[row] * d.sd[row])
+        pull = _mean(d, x, row, values) * precision
+        for j in range(moves.child_at[i], moves.child_at[i + 1]):
+            c = moves.child[j]
+            row = _row(d, c, codes, cards)
+            k = d.parent_at[c + 1] - d.parent_at[c]
+            w = d.weights[d.weight_at[c] + (row - d.row_at[c]) * k + moves.slot[j]]
+            left = values[c] - (_mean(d, c, row, values) - w * values[x])
+            per = w / (d.sd[row] * d.sd[row])
+            precision += w * per
+            pull += left * per
+        centre, spread = pull / precision, 1.0 / math.sqrt(precision)
+        if moves.sliced[i] == 0:
+            values[x] = centre + spread * normals[i]
+            continue
+        first, last = moves.link_at[i], moves.link_at[i + 1]
+        u = uniforms[sliced]
+        sliced += 1
+        now, low, high = values[x], moves.low[i], moves.high[i]
+        off = (now - centre) / spread
+        level = _links_log(links, begins, moves.link, first, last, codes, values) - 0.5 * off * off
+        level += math.log(u[0])
+        left, right = now - 2.0 * spread * u[1], now + 2.0 * spread * (1.0 - u[1])
+        below = int(u[2] * _STEPS_OUT)
+        for end in range(2):
+            steps = below if end == 0 else _STEPS_OUT - 1 - below
+            while steps > 0:
+                steps -= 1
+                at = left if end == 0 else right
+                if at <= low or at >= high:
+                    break
+                values[x] = at
+                off = (at - centre) / spread
+                found = _links_log(links, begins, moves.link, first, last, codes, values) - 0.5 * off * off
+                if found < level:
+                    break
+                if end == 0:
+                    left -= 2.0 * spread
+                else:
+                    right += 2.0 * spread
+        left, right = max(left, low), min(right, high)
+        chosen = now  # if no uniform is left, which is as likely from either end
+        for k in range(3, u.size):
+            at = left + (right - left) * u[k]
+            values[x] = at
+            off = (at - centre) / spread
+            found = _links_log(links, begins, moves.link, first, last, codes, values) - 0.5 * off * off
+            if found >= level and at < high:
+                chosen = at
+                break
+            if at < now:
+                left = at
+            else:
+                right = at
+        values[x] = chosen
     return DONE
 
 

@@ -9,8 +9,10 @@ import numpy as np
 
 from pgm.evidence import Observed
 from pgm.inference.engines.exact.posterior import exactly
+from pgm.inference.engines.gaussian.scores import tabulate
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.naming import NamedDraws
+from pgm.inference.engines.options import Engine
 from pgm.inference.engines.problem import Problem, Solution
 from pgm.inference.engines.reduced import ReducedShares, ReducedSums, reduced
 from pgm.inference.engines.sampling import (
@@ -22,8 +24,9 @@ from pgm.inference.engines.sampling import (
     SwendsenWang,
     answers,
 )
-from pgm.inference.engines.sampling.with_numbers import WeightedNumbers, takes
+from pgm.inference.engines.sampling.with_numbers import ChainNumbers, NumbersDrawn, WeightedNumbers
 from pgm.runtime.clock import Clock
+from pgm.variables import Interval
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
@@ -68,6 +71,12 @@ _KINDS: dict[type[Sampler], type[SamplerShares]] = {
 }
 
 
+_WITH_NUMBERS: dict[type[Engine], type[NumbersDrawn]] = {
+    LikelihoodWeighting: WeightedNumbers,
+    Gibbs: ChainNumbers,
+}
+
+
 def prepare(
     options: Sampler,
     compiled: ModelSnapshot,
@@ -76,8 +85,31 @@ def prepare(
     clock: Clock,
     *,
     fit: bool = True,
-) -> SamplerShares | WeightedNumbers:
+) -> SamplerShares | NumbersDrawn:
     """Prepare this engine."""
-    if isinstance(options, LikelihoodWeighting) and takes(compiled, about):
-        return WeightedNumbers(compiled, observed, about, options, clock)
+    kind = _WITH_NUMBERS.get(type(options))
+    if kind is not None and not isinstance(options, SwendsenWang) and compiled.gaussians is not None:
+        compiled, draws = _without_links(compiled, observed, about)
+        if draws:
+            return kind(compiled, observed, about, options, clock)
     return reduced(_KINDS[type(options)], options, compiled, observed, clock)
+
+
+def _without_links(
+    compiled: ModelSnapshot, observed: Observed, about: Sequence[str] | None
+) -> tuple[ModelSnapshot, bool]:
+    """Tables for links to numbers if all of these are known; and whether numbers are left to be drawn."""
+    g = compiled.gaussians
+    assert g is not None
+    numbers = any(compiled.by_name[name].continuous for name in (compiled.names if about is None else about))
+    numbers &= about is not None or any(
+        compiled.by_name[name].continuous
+        and (name not in observed.hard or isinstance(observed.given[name], Interval))
+        for name in compiled.names
+    )
+    if g.own or numbers or compiled.linked is None:
+        return compiled, bool(g.own) or numbers
+    found = tabulate(compiled, observed, about)
+    if found.open_ or found.unknown:
+        return compiled, True
+    return found.compiled, False

@@ -1,0 +1,140 @@
+"""Cases drawn parents first, where some variables are continuous, each weighed by what is known.
+
+What is hidden is drawn from its distribution given the parents drawn before, and a case is weighed by the
+probability or density of what is known. So continuous variables may have densities of their own, follow
+others by any regression, and decide states by any classifier, with evidence below.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from graphlib import TopologicalSorter
+
+import numpy as np
+
+from pgm.config import current
+from pgm.errors import TooLarge
+from pgm.factors import Dense
+from pgm.inference.engines.gaussian import own_densities
+from pgm.inference.engines.sampling.number_model import NumberModel, log_normal_or_constant
+from pgm.runtime.progress import report as report_progress
+
+
+class Cases:
+    """Cases as they are drawn, variable by variable."""
+
+    def __init__(self, model: NumberModel, n: int, rng: np.random.Generator) -> None:
+        """Make room for n of them; `TooLarge` if there is none."""
+        size = 8.0 * n * (model.program.n + 2 * model.g.n + 2)
+        if size > current().memory_limit:
+            raise TooLarge(
+                f"{n:,} samples of {model.program.n:,} variables would take {size / 1e9:.3g} GB; draw "
+                "fewer, samples=."
+            )
+        self.model, self.rng = model, rng
+        self.codes = np.zeros((n, model.program.n), np.int64)
+        self.values = np.zeros((n, model.g.n))
+        self.logs = np.zeros(n)
+        self._blocks: set[int] = set()
+
+    def draw(self, needed: Collection[int], done: Collection[int] = ()) -> Cases:
+        """Draw these variables, parents first; those in `done` have been drawn."""
+        model = self.model
+        order = TopologicalSorter({v: model.parents[v] for v in sorted(needed)}).static_order()
+        for number, v in enumerate(order):
+            if v not in done:
+                model.clock.check("drawing samples")
+                report_progress(float(number), float(len(needed)), "drawing")
+                self.step(v)
+        return self
+
+    def step(self, v: int) -> None:
+        """Draw a variable in all cases, or weigh them by what is known of it."""
+        model = self.model
+        x = int(model.g.index_of[v])
+        if x < 0:
+            self._state(v)
+        elif x in model.g.own:
+            self._block(x)
+        else:
+            self._normal(x)
+
+    def _normal(self, x: int) -> None:
+        model = self.model
+        mean, sd = model.moments(x, self.codes, self.values)
+        if model.seen[x]:
+            self.values[:, x] = model.value[x]
+            self.logs += log_normal_or_constant(model.value[x] - mean, sd)
+        elif x in model.intervals and (sd > 0.0).all():
+            self.values[:, x], logs = truncated(mean, sd, *model.intervals[x], self.rng.random(len(mean)))
+            self.logs += logs
+        else:
+            self.values[:, x] = mean + sd * self.rng.standard_normal(len(self.logs))
+            self._inside(x)
+
+    def _inside(self, x: int) -> None:
+        if x in self.model.intervals:
+            low, high = self.model.intervals[x]
+            self.logs[(self.values[:, x] < low) | (self.values[:, x] >= high)] = -math.inf
+
+    def _block(self, x: int) -> None:
+        """The numbers of a block are drawn or weighed together, with the first of them."""
+        if x in self._blocks:
+            return
+        model = self.model
+        columns = own_densities.block_of(model.g, x)
+        self._blocks.update(columns)
+        last = columns[-1]
+        if model.seen[columns].any():
+            self.values[:, columns] = model.value[columns]
+            logs = model.g.own[last].logs(model.value[columns][np.newaxis])[0]
+            self.logs += logs[model.selection(last, self.codes)]
+        else:
+            self.values[:, columns] = model.g.own[last].draw(model.selection(last, self.codes), self.rng)
+            for column in columns:
+                self._inside(column)
+
+    def _state(self, v: int) -> None:
+        model, code = self.model, self.model.hard.get(v)
+        score = model.scores.get(v)
+        if code is not None and (score or isinstance(model.factors[int(model.place[v])], Dense)):
+            self.codes[:, v] = code
+            self.logs += model.logs(v, self.codes, self.values)
+        elif score is not None:
+            above = self.values[:, model.g.index_of[score.continuous]]
+            self.codes[:, v] = score.drawn(self.codes[:, score.discrete], above, self.rng)
+        else:
+            model.draw_state(v, self.codes, self.rng)
+            if code is not None:  # what a gate gives is drawn, and what differs does not count
+                self.logs[self.codes[:, v] != code] = -math.inf
+                self.codes[:, v] = code
+        for weights in model.weights.get(v, ()):
+            with np.errstate(divide="ignore"):
+                self.logs += np.log(weights)[self.codes[:, v]]
+
+
+def truncated(
+    mean: np.ndarray, sd: np.ndarray, low: float, high: float, uniforms: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Normal draws between two ends, and the log probability of lying there; -inf if that is no number.
+
+    >>> x, logs = truncated(np.zeros(1), np.ones(1), 0.0, np.inf, np.array([0.5]))
+    >>> x.round(6).tolist(), logs.round(6).tolist()
+    ([0.67449], [-0.693147])
+    """
+    from scipy.special import log_ndtr, ndtri_exp
+
+    a, b = (low - mean) / sd, (high - mean) / sd
+    flipped = a > 0.0  # the lower tail keeps its digits
+    a, b = np.where(flipped, -b, a), np.where(flipped, -a, b)
+    top, bottom = log_ndtr(b), log_ndtr(a)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        logs = top + np.log1p(-np.exp(bottom - top))
+        # of the share u between the two: log(exp(bottom) + u (exp(top) - exp(bottom)))
+        share = np.exp(bottom - top) + uniforms * -np.expm1(bottom - top)
+        z = ndtri_exp(np.minimum(top + np.log(share), top))
+    found = mean + sd * np.where(flipped, -z, z)
+    bad = ~np.isfinite(found) | ~np.isfinite(logs)
+    found = np.clip(found, low, np.nextafter(high, -math.inf))
+    return np.where(bad, mean, found), np.where(bad, -math.inf, logs)

@@ -1,0 +1,161 @@
+"""A model some of whose variables are continuous, with its evidence, as samplers see it.
+
+Every distribution is evaluated in many cases at once: arrays of codes, a column for each variable of the
+program, and of values, a column for each continuous variable.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pgm.distributions.normal import log_standard_normal
+from pgm.evidence import Observed
+from pgm.factors import Dense
+from pgm.inference.engines.exact.posterior import draw_forward
+from pgm.inference.engines.gaussian import own_densities
+from pgm.inference.engines.gaussian.scores import closure
+from pgm.runtime.clock import Clock
+from pgm.variables import Interval, as_float
+
+if TYPE_CHECKING:
+    from pgm.inference.engines.model_snapshot import ModelSnapshot
+
+
+class NumberModel:
+    """The distributions of a model by position, and what is known; continuous variables by index, too."""
+
+    def __init__(self, compiled: ModelSnapshot, observed: Observed, clock: Clock) -> None:
+        """Find every variable's distribution, and what is known of it."""
+        assert compiled.gaussians is not None
+        self.compiled, self.observed, self.clock, self.names = compiled, observed, clock, compiled.names
+        self.g = g = compiled.gaussians
+        self.program = compiled.program
+        linked = compiled.linked
+        self.scores = {} if linked is None else {score.child: score for score in linked.scores}
+        self.curves = {} if linked is None else {curve.child: curve for curve in linked.curves}
+        self.factors, self.place = compiled.factors, np.cumsum(g.index_of < 0) - 1
+        self.order = self.program.loose[0]
+        self.owners = self.program.factor_of[self.order]
+        self.cards = np.asarray(self.program.arrays.cards)
+        self.hard = {compiled.position[n]: c for n, c in observed.hard.items()}
+        self.weights = {compiled.position[n]: w for n, w in observed.weights.items()}
+        self.seen = np.zeros(g.n, bool)
+        self.value, self.intervals = np.zeros(g.n), dict[int, tuple[float, float]]()
+        for name, what in observed.given.items():
+            x = int(g.index_of[compiled.position[name]])
+            if x >= 0 and isinstance(what, Interval):
+                self.intervals[x] = float(what.lo), float(what.hi)
+            elif x >= 0:
+                self.seen[x], self.value[x] = True, as_float(what)
+        torn = own_densities.whole_blocks(g, self.seen)[1]
+        if torn:
+            raise own_densities.refuse_torn(torn, [compiled.names[v] for v in g.positions.tolist()])
+        self.parents = self._parents()
+
+    def _parents(self) -> list[tuple[int, ...]]:
+        """Of every variable, by position."""
+        linked, g = self.compiled.linked, self.g
+        if linked is not None:
+            return list(linked.parents)
+        found: list[tuple[int, ...]] = [()] * len(self.names)
+        for part in self.compiled.factors:
+            *above, child = (part.scopes[0] if isinstance(part, Dense) else part.scope).tolist()
+            found[child] = tuple(above)
+        for x, v in enumerate(g.positions.tolist()):
+            found[v] = (*own_densities.switches_of(g, x), *g.positions[self.lines_to(x)].tolist())
+        return found
+
+    def needed(self, about: Sequence[int]) -> set[int]:
+        """These variables and their ancestors; and, for a number of a block, those of the whole block."""
+        found = closure(about, self.parents)
+        for x in [int(self.g.index_of[v]) for v in found]:
+            if x in self.g.own:
+                found |= closure(self.g.positions[own_densities.block_of(self.g, x)].tolist(), self.parents)
+        return found
+
+    @property
+    def known(self) -> set[int]:
+        """The positions of all variables with evidence."""
+        return {self.compiled.position[name] for name in self.observed.given}
+
+    def lines_to(self, x: int) -> np.ndarray:
+        """The indices of the numbers that x follows by a line, or of those before it in its block."""
+        d = self.g.arrays
+        return np.asarray(d.parents[d.parent_at[x] : d.parent_at[x + 1]])
+
+    # --- distributions of numbers ---
+
+    def selection(self, x: int, codes: np.ndarray) -> np.ndarray:
+        """Which of its densities a number has in each case."""
+        row = np.zeros(len(codes), np.int64)
+        for v in own_densities.switches_of(self.g, x):
+            row = row * int(self.cards[v]) + codes[:, v]
+        return row
+
+    def moments(self, x: int, codes: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The mean and the standard deviation of a number with a normal density, in each case."""
+        v = int(self.g.positions[x])
+        if v in self.curves:
+            curve = self.curves[v]
+            mean, sd = curve.moments(codes[:, curve.discrete], values[:, self.g.index_of[curve.continuous]])
+            return np.asarray(mean), np.asarray(sd)
+        d = self.g.arrays
+        row = d.row_at[x] + self.selection(x, codes)
+        mean, sd = d.bias[row], d.sd[row]
+        parents = self.lines_to(x)
+        if parents.size:
+            weights = d.weights[d.weight_at[x] : d.weight_at[x + 1]].reshape(-1, parents.size)
+            mean = mean + (weights[row - d.row_at[x]] * values[:, parents]).sum(axis=1)
+        return mean, sd
+
+    def number_logs(self, x: int, codes: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """The log density of a number at its value in each case; that of a block for its last one."""
+        if x not in self.g.own:
+            mean, sd = self.moments(x, codes, values)
+            return log_normal_or_constant(values[:, x] - mean, sd)
+        own = self.g.own[x]
+        if not own.whole:
+            return np.zeros(len(codes))
+        logs = own.logs(values[:, own_densities.columns_of(self.g, x)])
+        return np.asarray(logs[np.arange(len(codes)), self.selection(x, codes)])
+
+    # --- distributions of states ---
+
+    def state_logs(self, v: int, codes: np.ndarray, values: np.ndarray) -> np.ndarray | None:
+        """The log probability of the state in each case; None where this is a sum over parts of a gate."""
+        score = self.scores.get(v)
+        if score is not None:
+            logs = score.logs(codes[:, score.discrete], values[:, self.g.index_of[score.continuous]])
+            return np.asarray(logs[np.arange(len(codes)), codes[:, v]])
+        factor = self.factors[int(self.place[v])]
+        if not isinstance(factor, Dense):
+            return None
+        shares = factor.values[tuple(codes[:, p] for p in factor.scopes[0].tolist())]
+        if factor.log:
+            return np.asarray(shares)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(shares))
+
+    def logs(self, v: int, codes: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """The log probability or density of a variable given its parents in each case; of a gate 0."""
+        x = int(self.g.index_of[v])
+        if x >= 0:
+            return self.number_logs(x, codes, values)
+        found = self.state_logs(v, codes, values)
+        return np.zeros(len(codes)) if found is None else found
+
+    def draw_state(self, v: int, codes: np.ndarray, rng: np.random.Generator) -> None:
+        """Draw states, and the parts of their gate, from tables."""
+        those = self.order[self.owners == self.place[v]]
+        draw_forward(self.program, those, codes, rng, self.clock)
+
+
+def log_normal_or_constant(off: np.ndarray, sd: np.ndarray) -> np.ndarray:
+    """Log density of what is this far off; without noise it is one value, of probability one."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = log_standard_normal(off / sd) - np.log(sd)
+    return np.where(sd > 0.0, found, np.where(off == 0.0, 0.0, -math.inf))
