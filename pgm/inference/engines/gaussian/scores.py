@@ -169,7 +169,7 @@ def exactly(
     ways = 'engine="quadrature" sums over a grid and estimates its error'
     if all(one.score.linear for one in found.open_):
         ways += '; where that is too large, engine="variational" has a lower bound'
-    ways += '; engine="likelihood-weighting" draws samples'
+    ways += '; engine="likelihood-weighting" and "gibbs" draw samples'
     raise InvalidArgument(
         f"{listed(states)} {depend} on {listed(hidden)}, not observed: where a discrete variable has "
         f"continuous parents there is no exact answer. {ways} (`query`, `marginals`, `probability`). "
@@ -188,7 +188,7 @@ def refuse_unknown(found: Tabulated) -> None:
         f"{listed([names[v] for v in unknown])} {follow} {listed(hidden)}, not observed, by a regressor: "
         "there is "
         f"no exact answer, and no grid for it. Observe {listed(hidden)}, or draw: "
-        'engine="likelihood-weighting", or `sample`.'
+        'engine="likelihood-weighting" or "gibbs", or `sample`.'
     )
 
 

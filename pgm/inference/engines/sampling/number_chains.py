@@ -120,12 +120,10 @@ class NumberChains:
             child_at.append(len(child))
             link_at.append(len(link))
             sliced.append(x in model.intervals or link_at[-1] > link_at[-2])
-        ends = [model.intervals.get(x, (-math.inf, math.inf)) for x in plain]
-        return MoveArrays(
-            *(np.array(a, np.int64) for a in (plain, child_at, child, slot, link_at, link)),
-            *(np.array([pair[i] for pair in ends]) for i in (0, 1)),
-            np.array(sliced, np.uint8),
-        )
+        ends = np.array([model.intervals.get(x, (-math.inf, math.inf)) for x in plain]).reshape(-1, 2)
+        whole = [np.array(a, np.int64) for a in (plain, child_at, child, slot, link_at, link)]
+        low, high = np.ascontiguousarray(ends.T)
+        return MoveArrays(*whole, low=low, high=high, sliced=np.array(sliced, np.uint8))  # type: ignore[misc]
 
     # --- running ---
 

@@ -17,7 +17,7 @@ from pgm.factors import Dense, Factor, Score
 from pgm.inference.engines.gaussian import own_densities
 from pgm.inference.engines.problem import Problem
 from pgm.inference.engines.sampling import Gibbs
-from pgm.inference.engines.sampling.gibbs_blocks import Blocks, check_names, find_blocks
+from pgm.inference.engines.sampling.gibbs_blocks import Blocks, find_blocks
 from pgm.inference.engines.sampling.lookup_arrays import Layout, lay_out
 from pgm.inference.engines.sampling.number_arrays import EntryArrays, LinkArrays
 from pgm.inference.engines.sampling.number_model import NumberModel
@@ -74,7 +74,6 @@ def state_tables(model: NumberModel, above: set[int], options: Gibbs) -> StateTa
     case = reduce_case(program, known, wanted, model.clock, keep_ones=True)
     names = list(model.names)
     problem = Problem(case, {}, names, TreeCache())
-    check_names(options, names)
     layout = lay_out(problem, options.name)
     blocks = find_blocks(layout, options, model.clock) if layout.arrays.cards.size else None
     links, link_of = _links(model, above)

@@ -16,6 +16,7 @@ from pgm.inference.engines.problem import none_possible
 from pgm.inference.engines.sampling import Gibbs, Importance, LikelihoodWeighting, Rejection
 from pgm.inference.engines.sampling.diagnostics import effective_sample_size, r_hat, share_interval
 from pgm.inference.engines.sampling.draws import generator
+from pgm.inference.engines.sampling.gibbs_blocks import check_names
 from pgm.inference.engines.sampling.number_cases import Cases
 from pgm.inference.engines.sampling.number_chains import NumberChains
 from pgm.inference.engines.sampling.number_model import NumberModel
@@ -240,6 +241,8 @@ class NumbersDrawn:
 
     def _drawn(self) -> Drawn:
         if "drawn" not in self._kept:
+            if isinstance(self.options, Gibbs):
+                check_names(self.options, self.compiled.names)
             every = self.about is None
             traced = self.options.trace if isinstance(self.options, Gibbs) else ()
             names = self.compiled.names if every else [*(self.about or ()), *self.observed.given, *traced]
