@@ -136,7 +136,8 @@ def refuse(names: Sequence[str], unknowns: Sequence[str]) -> InvalidArgument:
     return InvalidArgument(
         f"{listed(names)}, not observed, {'has a density' if len(names) == 1 else 'have densities'} of "
         f"{'its' if len(names) == 1 else 'their'} own, and exact inference has no form for {them}{depends}. "
-        f'Observe {them}, or draw: engine="likelihood-weighting" or "gibbs". The density of a value is exact: '
+        f'Observe {them}, or draw: engine="likelihood-weighting" or "gibbs". The density of a value is '
+        "exact: "
         f"net.probability({{{names[0]!r}: number}}, given=...)."
     )
 
