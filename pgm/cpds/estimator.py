@@ -187,6 +187,8 @@ class EstimatorCPD(CPD):
             except PGMError as error:
                 raise type(error)(f"{node!r}, its {self._kind}: {error}") from error
             except Exception as error:
+                if matrix is not None and not matrix.flags.writeable and "read-only" in str(error):
+                    return self._ask(method, columns_, matrix.copy(), **options)  # it writes to its rows
                 raise InvalidTable(
                     f"{node!r}: its {self._kind} raises {type(error).__name__} in `{method}` for the columns "
                     f"{listed(self._parents)}: {error}"
@@ -213,7 +215,7 @@ class EstimatorCPD(CPD):
             )
 
     @abstractmethod
-    def _answer(self, columns_: Sequence[Array]) -> Array:
+    def _answer(self, columns_: Sequence[Array], matrix: Array | None = None) -> Array:
         """The estimator's predictions for these rows, checked."""
 
     def _at(self, columns_: Sequence[Array], row: int) -> str:
@@ -228,6 +230,10 @@ class EstimatorCPD(CPD):
         """Columns of the parents, from discrete and continuous ones."""
         states, reals = iter(codes.T), iter(numbers.T)
         return [next(reals) if v.continuous else next(states) for v in self._given]
+
+    def _as_matrix(self, numbers: Array) -> Array | None:
+        """The values of continuous parents, if they are all that the estimator takes, as they are."""
+        return numbers if self._inputs is not None and self._inputs.plain else None
 
     def _sorted_scope(self, scope: Sequence[int]) -> tuple[Array, int]:
         """Positions of the discrete parents, of the continuous ones, and of the child."""

@@ -170,8 +170,7 @@ class ClassifierCPD(EstimatorCPD):
         return self._answer([codes[:, i] for i in range(len(self._given))])
 
     def _of_parts(self, codes: Codes, numbers: Array) -> Array:
-        plain = self._inputs is not None and self._inputs.plain  # no other matrix is needed
-        return self._answer(self._split(codes, numbers), numbers if plain else None)
+        return self._answer(self._split(codes, numbers), self._as_matrix(numbers))
 
     def probability(self, row: Mapping[str, Any]) -> float:
         """Return P(child | parents) of one row: a state for the child, a state or value for each parent."""

@@ -101,12 +101,12 @@ class RegressorCPD(EstimatorCPD):
 
     # --- densities ---
 
-    def _answer(self, columns_: Sequence[Array]) -> Array:
+    def _answer(self, columns_: Sequence[Array], matrix: Array | None = None) -> Array:
         """Mean and standard deviation of each row, as two columns; the second is NaN if there is none."""
         if not len(columns_[0]):
             return np.empty((0, 2))
         asked = self._sd is None and self.is_fitted and self._returns_sd()
-        found = self._ask("predict", columns_, None, **({"return_std": True} if asked else {}))
+        found = self._ask("predict", columns_, matrix, **({"return_std": True} if asked else {}))
         mean, sd = found if asked else (found, np.nan if self._sd is None else self._sd)
         n, node = len(columns_[0]), self.child.name
         made = np.empty((n, 2))
@@ -134,7 +134,7 @@ class RegressorCPD(EstimatorCPD):
 
     def moments(self, codes: Codes, numbers: Array) -> tuple[Array, Array]:
         """Return mean and standard deviation for rows of state codes and continuous values."""
-        found = self._answer(self._split(codes, numbers))
+        found = self._answer(self._split(codes, numbers), self._as_matrix(numbers))
         return found[:, 0], found[:, 1]
 
     def factor(self, scope: Sequence[int]) -> RowNormal:

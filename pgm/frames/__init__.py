@@ -5,6 +5,7 @@ from .lazily import Groups, Held, hold
 from .long_form import LongForm, is_frame, long_form
 from .reading import Alike, Columns, RealColumns, among, columns, is_rows, names_of, real_columns, weights_of
 from .sequences import Sequences, has_parts, rows_of, sequences
+from .side_by_side import side_by_side
 from .undeclared import Observations, observations
 
 __all__ = [
@@ -29,5 +30,6 @@ __all__ = [
     "real_columns",
     "rows_of",
     "sequences",
+    "side_by_side",
     "weights_of",
 ]

@@ -21,6 +21,7 @@ from pgm.evidence import Likelihoods, is_weighed
 from pgm.variables import REAL, Variable, as_float, is_missing
 
 from .coded import Coded, narrow
+from .side_by_side import block
 from .soft_cells import SoftCells, is_array, of_array, of_cells
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class RealColumns:
     n_rows: int
     values: dict[str, np.ndarray]  # float64, NaN where missing; in the order of the variables
     bad: np.ndarray  # rows with a value that is not a number; such cells are NaN
+    complete: frozenset[str] = frozenset()  # columns without a missing cell
 
 
 def among(
@@ -120,6 +122,8 @@ def names_of(frame: Any) -> Iterable[object]:
         return dict.fromkeys(name for row in frame if isinstance(row, Mapping) for name in row)
     if isinstance(frame, np.ndarray):
         return frame.dtype.names or ()
+    if nw.dependencies.is_pandas_dataframe(frame):
+        return list(frame.columns)
     try:
         return list(nw.from_native(_as_table(frame)).collect_schema().names())
     except TypeError:
@@ -261,6 +265,7 @@ def real_columns(
     largest: float = math.inf,
     truths: bool = False,
     check: Callable[[], None] = lambda: None,
+    copy: bool = True,
 ) -> RealColumns:
     """Read the wanted columns that exist as finite floats, NaN where missing.
 
@@ -272,31 +277,36 @@ def real_columns(
         largest: with "missing", values of larger magnitude are bad too; the caller reports them.
         truths: read True and False as 1 and 0, where a column has no states.
         check: called before each column; raises when the time limit has passed.
+        copy: False: a column may be the frame's own memory, only to be read.
 
     >>> from pgm.variables import REAL
     >>> real_columns({"x": [1, None, 2.5]}, {"x": Variable("x", REAL)}).values
     {'x': array([1. , nan, 2.5])}
     """
-    n_rows, found = _read(frame, wanted)
+    whole = block(frame, wanted)
+    n_rows, found = _read(frame, wanted) if whole is None else whole
     values: dict[str, np.ndarray] = {}
     bad_rows = np.zeros(n_rows, dtype=bool)
+    complete = set()
     for name, column in found.items():
         check()
-        made, wrong = _floats(column, truths)
+        made, wrong = _floats(column, truths, copy)
         if bad != "raise" and largest < math.inf:
             wrong |= np.abs(made) > largest
         if wrong.any():
             if bad == "raise":
                 row = int(wrong.argmax())
                 raise _unknown(wanted[name], column[row], row, int(wrong.sum()), remedy)
-            made[wrong] = np.nan
+            made = np.where(wrong, np.nan, made)
             bad_rows |= wrong
         values[name] = made
-    return RealColumns(n_rows, values, bad_rows)
+        if not np.isnan(made).any():
+            complete.add(name)
+    return RealColumns(n_rows, values, bad_rows, frozenset(complete))
 
 
-def _floats(column: Column, truths: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """A column as floats, NaN where missing, and which cells are neither."""
+def _floats(column: Column, truths: bool = False, copy: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """A column as floats, NaN where missing, and which cells are neither; not to be written to if no copy."""
     if isinstance(column, Coded):
         made, bad = _floats([*column.values, None], truths)
         return column.looked_up(made), column.looked_up(bad)
@@ -305,7 +315,7 @@ def _floats(column: Column, truths: bool = False) -> tuple[np.ndarray, np.ndarra
     ):
         column = column.to_numpy()
     if isinstance(column, np.ndarray) and column.dtype.kind in ("fiub" if truths else "fiu"):
-        values = column.astype(np.float64)
+        values = column.astype(np.float64, copy=copy)
         return values, np.isinf(values)
     cells = list(column)
     if truths:

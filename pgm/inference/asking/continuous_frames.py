@@ -12,7 +12,7 @@ import numpy as np
 from pgm.errors import InvalidArgument, InvalidEvidence
 from pgm.evidence import LARGEST, Observed, number_of
 from pgm.factors import Dense, GaussianFactor
-from pgm.frames import among, columns, real_columns
+from pgm.frames import Columns, among, columns, real_columns
 from pgm.frames.soft_cells import SoftCells
 from pgm.inference.asking.failures import impossible_row
 from pgm.inference.engines.by_position import make_posterior
@@ -48,6 +48,7 @@ class Table:
     clock: Clock
     soft: dict[str, SoftCells] = field(default_factory=dict)  # cells that weigh states
     links: dict[int, Link | CurveLink] = field(default_factory=dict)  # by the position of the child
+    complete: frozenset[str] = frozenset()  # continuous columns without a missing cell
 
     def in_batches(self, targets: Sequence[int] = ()) -> Answers:
         """The answers that rows with the same observed variables can share."""
@@ -76,10 +77,11 @@ class Table:
         if not self.links:
             codes = {position[name]: column for name, column in self.codes.items()}
             values = {position[name]: column for name, column in self.values.items()}
+            complete = frozenset(position[name] for name in self.complete)
             for score in compiled.linked.scores:
-                self.links[score.child] = Link(score, codes, values, self.bad.size)
+                self.links[score.child] = Link(score, codes, values, self.bad.size, complete)
             for curve in compiled.linked.curves:
-                self.links[curve.child] = CurveLink(curve, codes, values, self.bad.size)
+                self.links[curve.child] = CurveLink(curve, codes, values, self.bad.size, complete)
         links = [one for one in self.links.values() if isinstance(one, Link)]
         curves = [one for one in self.links.values() if isinstance(one, CurveLink)]
         return Linked(links, curves, compiled.linked.parents, compiled.factors)
@@ -240,14 +242,16 @@ def read(
     wanted = among(frame, compiled.by_name, compiled.position, frozenset(targets or ()))
     states = {n: v for n, v in wanted.items() if not v.continuous}
     reals = {n: v for n, v in wanted.items() if v.continuous}
-    data = columns(frame, states, bad=bad_rows, check=clock.check, soft=True)
-    found = real_columns(frame, reals, bad=bad_rows, largest=LARGEST, check=clock.check)
-    bad = np.zeros(found.n_rows, bool)
-    for some in (data.bad, found.bad):
-        if some is not None:
-            bad |= some
+    found = real_columns(frame, reals, bad=bad_rows, largest=LARGEST, check=clock.check, copy=False)
+    data = Columns(found.n_rows, {}, found.bad)
+    if states:
+        data = columns(frame, states, bad=bad_rows, check=clock.check, soft=True)
+    bad = found.bad | data.bad
     about = compiled.names if targets is None else targets
-    return Table(compiled, about, data.codes, found.values, bad, bad_rows == "missing", clock, data.soft)
+    return Table(
+        compiled, about, data.codes, found.values, bad, bad_rows == "missing", clock, data.soft,
+        complete=found.complete,
+    )  # fmt: skip
 
 
 def _posterior(compiled: ModelSnapshot, observed: Observed, clock: Clock) -> HybridPosterior:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from pgm.factors import Dense, GaussianFactor, Linking, RowNormal
 from pgm.factors.row_table import check_rows
 from pgm.factors.score import table_of
+from pgm.frames import side_by_side
 
 _WIDTH = 4  # numbers that a row takes besides its columns
 
@@ -24,13 +25,14 @@ class _Link:
     codes: Mapping[int, np.ndarray]  # of discrete variables by position, -1 where not observed
     values: Mapping[int, np.ndarray]  # of continuous ones by position, NaN where not observed
     n_rows: int
+    complete: Set[int] = frozenset()  # continuous variables that all rows observe
     _found: dict[str, Any] = field(default_factory=dict)
 
     def numbers_known(self) -> np.ndarray:
         """In which rows all continuous parents that make a difference are observed."""
         known = np.ones(self.n_rows, bool)
         for p, matters in zip(self.score.continuous.tolist(), self._matters(), strict=True):
-            if matters:
+            if matters and p not in self.complete:
                 known &= ~np.isnan(self.values[p]) if p in self.values else False
         return known
 
@@ -66,11 +68,16 @@ class _Link:
             open_ = column < 0
             codes[:, i] = np.where(open_, left % card, column)
             left = np.where(open_, left // card, left)
-        numbers = np.empty((total, score.continuous.size), order="F")
-        for i, p in enumerate(score.continuous.tolist()):
-            numbers[:, i] = 0.0 if p not in self.values else self.values[p] if plain else self.values[p][of]
+        nothing = np.zeros(total)
+        numbers = side_by_side(
+            [
+                nothing if p not in self.values else self.values[p] if plain else self.values[p][of]
+                for p in score.continuous.tolist()
+            ],
+            total,
+        )
         if not self._matters().all():  # what makes no difference may be missing
-            numbers[np.isnan(numbers)] = 0.0
+            numbers = np.where(np.isnan(numbers), 0.0, numbers)
         return start, codes, numbers
 
     def open_at(self, row: int) -> list[int]:
@@ -90,9 +97,7 @@ class Link(_Link):
         codes = np.empty((self.n_rows, score.discrete.size), np.int64, order="F")
         for i, v in enumerate(score.discrete.tolist()):
             codes[:, i] = self.codes[v]
-        numbers = np.empty((self.n_rows, score.continuous.size), order="F")
-        for i, p in enumerate(score.continuous.tolist()):
-            numbers[:, i] = self.values[p]
+        numbers = side_by_side([self.values[p] for p in score.continuous.tolist()], self.n_rows)
         return score.rows(codes, numbers)
 
     def logs(self) -> tuple[np.ndarray, np.ndarray]:
