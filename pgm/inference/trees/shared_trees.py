@@ -77,6 +77,7 @@ class Sliced:
     room: int  # floats that a run needs
     bytes: float  # memory of the question
     steps: float
+    entries: np.ndarray  # where the table entries of the answer, and behind them scalars, are among all
     last: list[_Scales] = field(default_factory=list)  # those of the program that it last ran on
 
     def scales(self, program: Program) -> _Scales:
@@ -100,8 +101,8 @@ class Sliced:
         """Memory for caching it."""
         if self.packed.size:  # its contents are also stored separately
             t = self.tree.arrays
-            return 2 * self.packed.nbytes + t.axes.nbytes + t.lookup.nbytes
-        return self.tree.nbytes + sum(a.nbytes for a in self.moves)
+            return 2 * self.packed.nbytes + t.axes.nbytes + t.lookup.nbytes + self.entries.nbytes
+        return self.tree.nbytes + sum(a.nbytes for a in self.moves) + self.entries.nbytes
 
     def answer(self, program: Program, codes: np.ndarray, clock: Clock) -> tuple[np.ndarray, Wide]:
         """The normalised answer for these observed states, and the total."""
@@ -129,6 +130,13 @@ class Sliced:
             raise_status(status, "sliced", clock)
         clock.lap(RUNNING)
         return answer, (float(mantissa), int(exponent) + scales.exponent)
+
+    def counts(self, program: Program, codes: np.ndarray, clock: Clock) -> np.ndarray:
+        """P(entry | these observed states) of every table entry; they begin at `program.entries_at`."""
+        found, m = self.answer(program, codes, clock)[0], self.moves
+        flat = np.zeros(int(program.entries_at[-1]))
+        TABLES.count_entries(found, codes, self.entries, *m[1:5], flat)
+        return flat
 
     def _in_steps(
         self, program: Program, scales: _Scales, codes: np.ndarray, answer: np.ndarray, clock: Clock
@@ -183,6 +191,7 @@ def sliced(
     refuse: Callable[[Case, Shape], None],
     *,
     always: bool = False,
+    entries: bool = False,
 ) -> Sliced | None:
     """The tree sliced by these observed variables, cached or built; None: a new tree is better.
 
@@ -200,12 +209,14 @@ def sliced(
         refuse: raises `TooLarge` for a tree that does not fit; asked where nothing was observed, for then no
             other tree would be smaller.
         always: use it even if a new tree would be better, for very frequent questions.
+        entries: ask for the probabilities of all table entries; tables that matter neither to the targets nor
+            to what was observed are left out.
     """
     observed = tuple(hard)
-    key = (program.support, always, observed, targets)
+    key = (program.support, always, entries, observed, targets)
 
     def make() -> Sliced | Unsliced:
-        return _make(program, observed, targets, needs(), clock, refuse, always)
+        return _make(program, observed, targets, needs(), clock, refuse, always, entries)
 
     try:
         found = trees.get(key, make)
@@ -244,6 +255,7 @@ def consider(
     clock: Clock,
     *,
     always: bool = False,
+    entries: bool = False,
 ) -> Considered | None:
     """Assess a sliced tree for this question; None if the model or the question is of the wrong kind."""
     observed = set(hard)
@@ -251,14 +263,20 @@ def consider(
         return None
     if observed and program.values.size > _MOST_VALUES and not always:
         return None
-    if targets is not None and (not observed.isdisjoint(targets) or needs.results > _MOST_RESULTS):
-        return None
+    if targets is not None and not entries:
+        if not observed.isdisjoint(targets) or needs.results > _MOST_RESULTS:
+            return None
     everything = targets is None
     wanted = np.arange(program.n_named) if targets is None else np.array(targets, dtype=np.int64)
-    narrow = not everything and len(wanted) > 0
-    case = reduce_case(program, Known(), wanted, clock, only_wanted=narrow, placeholders=sorted(observed))
+    narrow = not everything and not entries and len(wanted) > 0
+    case = reduce_case(
+        program, Known(), wanted, clock, prune=not (entries and everything), only_wanted=narrow,
+        placeholders=sorted(observed), keep_ones=entries,
+    )  # fmt: skip
     inner, mine = np.empty(0, np.int32), np.empty(0, np.int32)
-    if everything:
+    if entries:
+        pass
+    elif everything:
         mine = np.flatnonzero(case.reduced.variables < program.n_named).astype(np.int32)
     else:
         inner = open_targets(case, wanted)
@@ -281,8 +299,9 @@ def _make(
     clock: Clock,
     refuse: Callable[[Case, Shape], None],
     always: bool,
+    entries: bool,
 ) -> Sliced | Unsliced:
-    found = consider(program, observed, targets, needs, clock, always=always)
+    found = consider(program, observed, targets, needs, clock, always=always, entries=entries)
     if found is None or not found.pays:
         return Unsliced(200 + 40 * len(observed))
     if not needs.fits(found.shape):
@@ -292,7 +311,10 @@ def _make(
     p, n_named = program.arrays, program.n_named
     case, inner, mine = found.case, found.inner, found.mine
     r = case.reduced
-    tree = lay_out_tree(case, found.shape, inner, np.arange(mine.size + 1, dtype=np.int64), mine, clock)
+    results = np.arange(mine.size + 1, dtype=np.int64), mine
+    if entries:
+        results = r.scope_at.astype(np.int64), r.scopes
+    tree = lay_out_tree(case, found.shape, inner, *results, clock)
 
     slot_of = np.full(program.n, -1, np.int64)
     observed_at = np.array(observed, dtype=np.int64)
@@ -302,8 +324,13 @@ def _make(
     TABLES.gather_scalars(p, r, case.codes, sources[int(r.table_at[-1]) :])
     item, slot, stride = TABLES.moves(p, r, slot_of)
     begins = np.concatenate([r.table_at, r.table_at[-1] + 1 + np.arange(r.scalars.size)])
-    fixed = seen_at = _NOWHERE
-    if targets is None:
+    fixed = seen_at = at_entries = _NOWHERE
+    if entries:
+        size = int(r.table_at[-1])
+        places = np.arange(size)
+        shift = program.entries_at[:-1] - p.table_at
+        at_entries = sources + np.append(np.repeat(shift[r.factors], np.diff(r.table_at)), shift[r.scalars])
+    elif targets is None:
         owners = np.repeat(p.state_at[r.variables[mine]], r.cards[mine])
         places = owners + r.states[: int(r.state_at[mine.size])]
         size = int(p.state_at[n_named])
@@ -335,7 +362,7 @@ def _make(
         room += room - int(t.item_at[-1 - t.parent.size])
     total_bytes = size_of_question + tree.arrays.lists.nbytes
     own, n_tables = np.concatenate([r.factors, r.scalars]), r.factors.size
-    return Sliced(tree, moves, packed, at, own, n_tables, size, room, total_bytes, steps)
+    return Sliced(tree, moves, packed, at, own, n_tables, size, room, total_bytes, steps, at_entries)
 
 
 def _ever(

@@ -14,6 +14,7 @@ from pgm.inference.program import SUMMED
 from pgm.inference.program.reduction import Case, reduce_case
 from pgm.inference.trees import tree_of
 from pgm.inference.trees.needs import Needs
+from pgm.inference.trees.shared_trees import Sliced
 from pgm.runtime.running import TABLES, Impossible
 
 if TYPE_CHECKING:
@@ -32,6 +33,13 @@ def flat_counts(at: Posterior, targets: Sequence[int] | None = None) -> np.ndarr
     With targets, tables that matter neither to these nor to what is known are left out, as zeros.
     """
     program, p = at.program, at.program.arrays
+
+    def most() -> Needs:
+        return Needs("expected counts", "both", results=float(program.entries_at[-1]), asks=None)
+
+    shared = at.on_shared_tree(None if targets is None else tuple(targets), most, Sliced.counts, entries=True)
+    if shared is not None:
+        return shared
     wanted = at.everything() if targets is None else np.array(targets, dtype=np.int64)
     case = reduce_case(program, at.known, wanted, at.clock, prune=targets is not None, keep_ones=True)
     r = case.reduced

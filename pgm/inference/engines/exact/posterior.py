@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -31,7 +32,7 @@ from pgm.inference.program.reduction import (
 )
 from pgm.inference.trees import Shape, planned, tree_of
 from pgm.inference.trees.needs import Needs, Question
-from pgm.inference.trees.shared_trees import consider, sliced
+from pgm.inference.trees.shared_trees import Sliced, consider, sliced
 from pgm.results import MaxMarginals
 from pgm.runtime.buffers import give
 from pgm.runtime.clock import Clock
@@ -40,6 +41,7 @@ from pgm.variables import VariableList
 
 _WORTH_FRONTS = 20.0  # log2 of the entries of a tree that sums inside gates first
 _PASSING_STEPS = 3e9  # of a sum that is a by-product: a few seconds
+_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -61,6 +63,17 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         self, targets: tuple[int, ...] | None, needs: Callable[[], Needs]
     ) -> tuple[np.ndarray, Wide] | None:
         """The answer and the total from a tree shared by all questions like this one, if that pays."""
+        return self.on_shared_tree(targets, needs, Sliced.answer)
+
+    def on_shared_tree(
+        self,
+        targets: tuple[int, ...] | None,
+        needs: Callable[[], Needs],
+        ask: Callable[[Sliced, Program, np.ndarray, Clock], _Answer],
+        *,
+        entries: bool = False,
+    ) -> _Answer | None:
+        """What a tree shared by all questions like this one is asked, if that pays; see `sliced`."""
         if self.known.weights:
             return None
         hard = self.known.hard
@@ -68,11 +81,11 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         def refuse(case: Case, shape: Shape) -> None:
             make_plan(case, shape, needs(), self.names).check()
 
-        tree = sliced(self.program, self.trees, hard, targets, needs, self.clock, refuse)
+        tree = sliced(self.program, self.trees, hard, targets, needs, self.clock, refuse, entries=entries)
         if tree is None:
             return None
         try:
-            return tree.answer(self.program, np.array(list(hard.values()), dtype=np.int64), self.clock)
+            return ask(tree, self.program, np.array(list(hard.values()), dtype=np.int64), self.clock)
         except Narrow:
             return None
 

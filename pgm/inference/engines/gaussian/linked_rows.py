@@ -68,10 +68,10 @@ class _Link:
             open_ = column < 0
             codes[:, i] = np.where(open_, left % card, column)
             left = np.where(open_, left // card, left)
-        nothing = np.zeros(total)
+        hidden = np.zeros(total)
         numbers = side_by_side(
             [
-                nothing if p not in self.values else self.values[p] if plain else self.values[p][of]
+                hidden if p not in self.values else self.values[p] if plain else self.values[p][of]
                 for p in score.continuous.tolist()
             ],
             total,

@@ -718,6 +718,29 @@ def finish(results: Floats, codes: Ints, places: Ints, fixed: Ints, seen_at: Int
         answer[seen_at[i] + codes[i]] = 1.0
 
 
+def count_entries(
+    results: Floats,
+    codes: Ints,
+    entries: Ints,
+    begins: Ints,
+    item: Ints,
+    slot: Ints,
+    stride: Ints,
+    counts: Floats,
+):
+    """Write results to the table entries that they are about; entries of single numbers, behind, are certain.
+
+    The arguments are those of `fill`; `entries` says where each stands among all if all observed variables
+    had their first state.
+    """
+    shift = np.zeros(begins.size, np.int64)
+    for i in range(item.size):
+        shift[item[i]] += codes[slot[i]] * stride[i]
+    for g in range(begins.size - 1):
+        for i in range(begins[g], begins[g + 1]):
+            counts[entries[i] + shift[g]] = results[i] if i < results.size else 1.0
+
+
 def sliced(
     packed: Ints,
     at: Ints,
