@@ -37,6 +37,11 @@ def pytest_configure(config: pytest.Config) -> None:
         ) from None
 
 
+def pytest_collection() -> None:
+    """Import the package first: pytest would make a second copy of the first module that has doctests."""
+    import pgm  # noqa: F401
+
+
 def pytest_collection_finish() -> None:
     """Spare the garbage collector the thousands of tests and modules, which stay to the end."""
     gc.collect()
