@@ -39,8 +39,8 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), width_ratios=[1, 2.
 left.imshow(pixels[1000 + one].reshape(8, 8), cmap="gray_r")
 left.set_title(f"a {truth[one]}")
 left.axis("off")
-right.bar([d - 0.2 for d in range(10)], before.values, width=0.4, label="the reader alone")
-right.bar([d + 0.2 for d in range(10)], after.values, width=0.4, label="and the district")
+right.bar([d - 0.2 for d in range(10)], before.values, width=0.4, color="#0072b2", label="the reader alone")
+right.bar([d + 0.2 for d in range(10)], after.values, width=0.4, color="#d55e00", label="and the district")
 right.set(
     xticks=range(10),
     xlabel="digit",
@@ -48,5 +48,6 @@ right.set(
     title="What the pixels say, and what else is known",
 )
 right.legend(frameon=False)
+right.spines[["top", "right"]].set_visible(False)
 figure.tight_layout()
 figure.savefig("classifier_in_a_network.png", dpi=120)

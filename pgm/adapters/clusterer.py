@@ -8,7 +8,8 @@ import numpy as np
 
 from pgm.errors import InvalidArgument, shown
 
-from .rows import Rows, row_weights
+from .rows import row_weights
+from .transforming import Transformer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +18,7 @@ _ROWS = 20  # clusters that are printed
 _CELLS = 6  # entries of a centre that are printed
 
 
-class Clusterer(Rows):
+class Clusterer(Transformer):
     """A clustering of numeric rows, each of which belongs to the cluster with the nearest centre.
 
     What a subclass adds: `fit`, which sets what is learned.
@@ -30,6 +31,10 @@ class Clusterer(Rows):
     labels_: np.ndarray
     inertia_: float
     n_iter_: int
+
+    @property
+    def _n_outputs(self) -> int:
+        return len(self.cluster_centers_)
 
     # --- questions ---
 
@@ -49,7 +54,7 @@ class Clusterer(Rows):
         """
         return np.asarray(self._off(X).argmin(axis=1).astype(np.int32))
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any) -> Any:
         """Return the distance of each row to each centre, a column for each cluster.
 
         Args:
@@ -63,7 +68,7 @@ class Clusterer(Rows):
         >>> pgm.KMeans(2, seed=0).fit([[0.0], [1.0], [9.0]]).transform([[8.0]]).tolist()
         [[7.5, 1.0]]
         """
-        return self._off(X)
+        return self._as_asked(X, self._off(X))
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
         """Find clusters, and return the cluster index of each row.
@@ -82,7 +87,7 @@ class Clusterer(Rows):
         """
         return self.fit(X, y).labels_
 
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Find clusters, and return the distance of each row to each centre.
 
         Args:

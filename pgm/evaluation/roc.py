@@ -194,11 +194,12 @@ def roc(y: Any, score: Any = None, *, positive: Any = None, sample_weight: Any =
             pgm or frozen scipy distributions, of which the second is the positive one.
         score: a score for each row, larger if positive is more probable; or {name: scores} of several
             classifiers.
-        positive: the positive class; by default the second in order.
+        positive: the positive class; by default the second in order. With more than two classes in `y` it
+            is needed, and all others are negative (one-vs-rest).
         sample_weight: the weight of each row; by default 1.
 
     Raises:
-        InvalidArgument: not two classes; as many scores as rows; a weight without effect.
+        InvalidArgument: one class, or several and no `positive=`; not as many scores as rows; no weight.
         InvalidFrame: a score that is missing.
 
     >>> roc([0, 0, 1, 0, 1, 1], [1, 2, 3, 4, 5, 6]).auc
@@ -234,8 +235,11 @@ def _of_scores(name: str, y: Any, score: Any, positive: Any, weights: Any) -> RO
         raise InvalidFrame(f"Row {row:,} (the first is 0) has no score (NaN).")
     labels = labels_of(y, len(values))
     classes = np.unique(labels).tolist()
-    if len(classes) != 2:
-        raise InvalidArgument(f"A ROC curve is of two classes, and y has {len(classes)}: {shown(classes)}.")
+    if len(classes) != 2 and (len(classes) < 2 or positive is None):
+        more = ": positive= is the class that is set against all others" if len(classes) > 2 else ""
+        raise InvalidArgument(
+            f"A ROC curve is of two classes, and y has {len(classes)}, {shown(classes)}{more}."
+        )
     if positive is None:
         positive = classes[1]
     if positive not in classes:
@@ -244,16 +248,19 @@ def _of_scores(name: str, y: Any, score: Any, positive: Any, weights: Any) -> RO
         from pgm.frames import weights_of
 
         weights = weights_of(weights, len(values))
-        for one in classes:
-            if not weights[labels == one].any():
-                raise InvalidArgument(f"The rows of the class {shown(one)} have no weight.")
+        for what, rows in (("class", labels == positive), ("classes besides", labels != positive)):
+            if not weights[rows].any():
+                raise InvalidArgument(f"The rows of the {what} {shown(positive)} have no weight.")
     false, true, at = roc_curve(labels == positive, values, sample_weight=weights, drop_intermediate=False)
     return ROC(name, false, true, at, float(np.trapezoid(true, false)))
 
 
 def _of_densities(densities: Mapping[Any, Any], positive: Any) -> ROC:
     if len(densities) != 2:
-        raise InvalidArgument(f"A ROC curve is of two classes, not {len(densities)}.")
+        raise InvalidArgument(
+            f"A ROC curve is of two densities, not {len(densities)}: that of the rest of several classes is "
+            "their mixture with their shares as weights, which the densities alone do not tell."
+        )
     names = list(densities)
     if positive is None:
         positive = names[1]

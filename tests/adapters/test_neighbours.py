@@ -43,6 +43,7 @@ ALL: dict[str, tuple[Any, int]] = {
     "tree": (NearestNeighbours(3, search="tree"), 55),
     "quadrants": (NearestNeighbours(3, search="quadrants", weights="distance"), 55),
     "PrototypeClassifier": (PrototypeClassifier(), 55),
+    "several prototypes": (PrototypeClassifier(prototypes=2, seed=0), 55),
     "AdaptiveNeighbours": (AdaptiveNeighbours(), 55),
     "condensing": (EditedNeighbours(Condensing(seed=0)), 55),
     "voronoi": (EditedNeighbours("voronoi"), 55),
@@ -369,3 +370,35 @@ def test_true_and_false_are_the_numbers_one_and_zero(kind: str) -> None:
     np.testing.assert_array_equal(found.predict_proba(rows), other.predict_proba(plain))
     with pytest.raises(pgm.InvalidFrame, match=r"not .dog.[^;]*Leave such rows out"):
         found.fit([["dog", 1.0], [True, 0.0]], ["a", "b"])
+
+
+@pytest.mark.parametrize("made", [LargeMarginMetric(1, dim=1), SimilarityMap("rbf"), pgm.KMeans(2, seed=0)])
+def test_transformers_return_frames_on_request(made: Any) -> None:
+    from sklearn import config_context
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    polars = pytest.importorskip("polars")
+    frame = pd.DataFrame(
+        np.random.default_rng(1).normal(size=(6, 2)), columns=["a", "b"], index=[5, 3, 9, 1, 7, 8]
+    )
+    classes = ["p", "q", "p", "q", "p", "q"]
+    plain = clone(made).fit(frame, classes).transform(frame)
+    names = [f"{type(made).__name__.lower()}{i}" for i in range(plain.shape[1])]
+    told = clone(made).set_output(transform="pandas").fit(frame, classes)
+    found = clone(told).fit(frame, classes).transform(frame)  # a clone keeps the choice
+    assert found.columns.tolist() == told.get_feature_names_out().tolist() == names
+    assert found.index.tolist() == [5, 3, 9, 1, 7, 8]
+    np.testing.assert_array_equal(found.to_numpy(), plain)
+    np.testing.assert_array_equal(
+        told.set_output(transform=None).fit_transform(frame, classes).to_numpy(), plain
+    )
+    with config_context(transform_output="polars"):
+        assert isinstance(clone(made).fit(frame, classes).transform(frame), polars.DataFrame)
+    pipeline = make_pipeline(StandardScaler(), clone(made)).set_output(transform="pandas")
+    assert pipeline.fit_transform(frame, classes).columns.tolist() == names
+    assert isinstance(told.set_output(transform="default").transform(frame), np.ndarray)
+    with pytest.raises(pgm.InvalidArgument, match="'default', 'pandas'"):
+        told.set_output(transform="excel")
+    with pytest.raises(pgm.IncompleteModel):
+        clone(made).get_feature_names_out()

@@ -202,13 +202,15 @@ WRONG = pgm.InvalidArgument
         (lambda: decision_rates(mixed(), "c", "zz"), pgm.UnknownVariable, "'zz'"),
         (lambda: decision_rates(mixed(), "c", "z", rule={True: "p"}), WRONG, "says nothing about False"),
         (lambda: decision_rates(mixed(), "c", "z", prior=[1]), WRONG, "its own"),
-        (lambda: roc([0, 1, 2], [1, 2, 3]), WRONG, "two classes"),
+        (lambda: roc([0, 1, 2], [1, 2, 3]), WRONG, "two classes.*positive= is the class"),
+        (lambda: roc([0, 0], [1, 2], positive=0), WRONG, "two classes"),
+        (lambda: roc({"a": stats.norm(), "b": stats.norm(), "c": stats.norm()}), WRONG, "mixture"),
         (lambda: roc([0, 1], [1, np.nan]), pgm.InvalidFrame, "Row 1"),
         (lambda: roc([0, 1], np.eye(2)), WRONG, "column of the positive class"),
         (lambda: roc([0, 1], [1, 2], positive=7), WRONG, "positive=7"),
         (lambda: roc([0, 1], [1, 2], sample_weight=[1, 0]), WRONG, "no weight"),
         (lambda: roc([0, 1]), WRONG, "score="),
-        (lambda: roc({"a": stats.norm()}), WRONG, "two classes"),
+        (lambda: roc({"a": stats.norm()}), WRONG, "two densities"),
         (lambda: calibration([0, 1], [0.1, 1.2]), WRONG, "1.2"),
         (lambda: calibration([0, 1], [0.1, np.nan]), pgm.InvalidFrame, "Row 1"),
         (lambda: calibration([0, 1, 2], [0.1, 0.2, 0.3]), WRONG, "positive="),
@@ -222,3 +224,18 @@ WRONG = pgm.InvalidArgument
 def test_what_cannot_be_said_is_refused(asked, error, said):
     with pytest.raises(error, match=said):
         asked()
+
+
+def test_one_class_against_all_others_is_scikit_learns() -> None:
+    from sklearn.metrics import roc_auc_score
+
+    rng = np.random.default_rng(5)
+    y, score = rng.integers(0, 3, 80), rng.integers(0, 9, 80)  # ties
+    weights = rng.uniform(0.1, 2.0, 80)
+    for positive in range(3):
+        found = roc(y, {"a": score, "b": -score}, positive=positive, sample_weight=weights)
+        for name, sign in (("a", 1), ("b", -1)):
+            wanted = roc_auc_score(y == positive, sign * score, sample_weight=weights)
+            assert found[name].auc == pytest.approx(wanted, abs=1e-12)
+    with pytest.raises(WRONG, match="classes besides 1 have no weight"):
+        roc(y, score, positive=1, sample_weight=y == 1)

@@ -7,7 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from pgm.adapters.rows import Rows, whole
+from pgm.adapters.rows import whole
+from pgm.adapters.transforming import Transformer
 from pgm.config import current
 from pgm.errors import InvalidArgument, TooLarge, listed, shown, warn
 from pgm.errors import nearest as nearest_word
@@ -21,7 +22,7 @@ _NOTHING = 1e-9  # of the start: a metric so small says nothing
 _SOFT = (0.3, 1e-2, 1e-4)  # up to which slack the error is round, one after the other
 
 
-class LargeMarginMetric(Rows):
+class LargeMarginMetric(Transformer):
     """Large-margin metric learning: rows of other classes are farther than neighbours, by a margin.
 
     It is D(x, x') = (x - x')ᵀ M (x - x') = |L x - L x'|², and `transform` returns L x: a pipeline with any
@@ -136,7 +137,11 @@ class LargeMarginMetric(Rows):
             converged_=converged,
         )
 
-    def transform(self, X: Any) -> np.ndarray:
+    @property
+    def _n_outputs(self) -> int:
+        return len(self.components_)
+
+    def transform(self, X: Any) -> Any:
         """Return L x of each row: Euclid's distances of these are the metric's.
 
         Args:
@@ -150,9 +155,9 @@ class LargeMarginMetric(Rows):
         >>> LargeMarginMetric(2).fit(rows, classes).transform([[2.0, 0.0]]).shape
         (1, 2)
         """
-        return np.asarray(self._read(X) @ self.components_.T)
+        return self._as_asked(X, np.asarray(self._read(X) @ self.components_.T))
 
-    def fit_transform(self, X: Any, y: Any) -> np.ndarray:
+    def fit_transform(self, X: Any, y: Any) -> Any:
         """Learn the metric, and return L x of each row.
 
         Args:
@@ -264,7 +269,7 @@ def _least(
     return best if diagonal else best.reshape(-1, d), values, steps - left, converged
 
 
-class SimilarityMap(Rows):
+class SimilarityMap(Transformer):
     """The empirical kernel map: represents a row by its similarities to all training rows, for any learner.
 
     Args:
@@ -308,7 +313,11 @@ class SimilarityMap(Rows):
         rows, about = self._begin(X)
         return self._keep(about, rows_=rows)
 
-    def transform(self, X: Any) -> np.ndarray:
+    @property
+    def _n_outputs(self) -> int:
+        return len(self.rows_)
+
+    def transform(self, X: Any) -> Any:
         """Return the similarity of each row to each row of `fit`, a column for each of these.
 
         Args:
@@ -327,9 +336,10 @@ class SimilarityMap(Rows):
         rows = self._read(X)
         plan_table(len(rows), len(self.rows_), "similarities")
         more = {} if self.gamma is None else {"gamma": self.gamma}
-        return np.asarray(pairwise_kernels(rows, self.rows_, metric=self.similarity, **more), np.float64)
+        found = pairwise_kernels(rows, self.rows_, metric=self.similarity, **more)
+        return self._as_asked(X, np.asarray(found, np.float64))
 
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Remember rows, and return the similarity of each to each.
 
         Args:
