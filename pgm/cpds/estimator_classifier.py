@@ -102,6 +102,11 @@ class ClassifierCPD(EstimatorCPD):
         wanted = np.asarray(self._estimator.classes_)
         place = np.arange(wanted.size) if self._order is None else self._order
         labels = wanted[np.asarray(place)[rows[:, -1].astype(np.int64)]]
+        if len(np.unique(labels)) != wanted.size:
+            raise InvalidFrame(
+                f"{name!r}: its {self._kind} has the states {listed(self.child.states)}, and rows= to "
+                f"calibrate it on only {listed(np.unique(labels).tolist())}. Give rows of each."
+            )
         made = CalibratedClassifierCV(
             FrozenEstimator(self._estimator), method=self._asked["method"] or "sigmoid"
         )
@@ -111,10 +116,6 @@ class ClassifierCPD(EstimatorCPD):
             raise InvalidFrame(
                 f"{name!r}: its {self._kind} cannot be calibrated on rows=: {error}"
             ) from error
-        if len(made.classes_) != wanted.size:
-            raise InvalidFrame(
-                f"{name!r}: rows= to calibrate on have {len(made.classes_)} of {wanted.size} states."
-            )
         asked = {
             **self._asked,
             "rows": None,
@@ -132,7 +133,12 @@ class ClassifierCPD(EstimatorCPD):
         name, n = self.child.name, len(columns_[0])
         if isinstance(found, list):
             raise InvalidTable(f"{name!r}: its {self._kind} predicts several outputs; a node is one.")
-        values = np.asarray(found, dtype=np.float64)
+        try:
+            values = np.asarray(found, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidTable(
+                f"{name!r}: its {self._kind} returns {shown(found)} from `predict_proba`, not an array of numbers."
+            ) from None
         if values.shape != (n, self.child.card):
             raise InvalidTable(
                 f"{name!r}: its {self._kind} returns probabilities of shape {values.shape} for {n:,} rows "
@@ -281,8 +287,9 @@ def _order(child: Variable, classes: Sequence[Any], kind: str) -> Any:
     unknown = [one for one, code in zip(classes, codes, strict=True) if code < 0]
     if unknown:
         raise InvalidTable(
-            f"{child.name!r}: {listed(unknown)}, among the classes of its {kind}, is none of the states "
-            f"{listed(child.states)}."
+            f"{child.name!r}: its {kind} has the classes {listed(classes)}, and the states "
+            f"{listed(child.states)} do not include {listed(unknown)}. The states are its classes; leave out "
+            "states=, or reorder them."
         )
     if len(set(codes)) < len(codes):
         raise InvalidTable(

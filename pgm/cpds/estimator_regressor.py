@@ -21,6 +21,8 @@ from .estimator_inputs import Inputs
 from .statistics import Codes, Configurations
 from .table_input import Array
 
+_EXACT = 1e-14  # of the largest value: residuals that are only rounding
+
 
 class RegressorCPD(EstimatorCPD):
     """p(child | parents) of a regressor; `pgm.EstimatorCPD` makes it."""
@@ -91,7 +93,7 @@ class RegressorCPD(EstimatorCPD):
         """The standard deviation of the residuals."""
         off = rows[:, -1] - self._answer(list(rows[:, :-1].T))[:, 0]
         found = math.sqrt(float(weights @ off**2) / float(weights.sum()))
-        if not found > 0.0:
+        if not found > _EXACT * float(np.abs(rows[:, -1]).max(initial=0.0)):
             raise InvalidArgument(
                 f"{self.child.name!r}: its {self._kind} predicts every row without error, and a density "
                 "needs some. "

@@ -803,9 +803,8 @@ class BayesianNetwork(WhatIf, Understanding):
         missing = [node for node in self._parents if node not in self._cpds and node not in self._pending]
         if not missing:
             raise IncompleteModel(
-                f"{listed(self._pending)} wait for their states or those of their parents, which come "
-                "with the "
-                "frame that estimators are fitted to: call `fit`."
+                f"{listed(self._pending)}: the states, or those of the parents, come with the frame that "
+                "estimators are fitted to: call `fit`, or declare them, states=[...]."
             )
         raise IncompleteModel(
             f"{len(missing):,} of {len(self):,} nodes have no table yet: {listed(missing)}. "

@@ -114,7 +114,7 @@ def roc_curves(
         ax.set_aspect("equal")
         ax.set_xlabel("false positives")
         ax.set_ylabel("true positives")
-        ax.legend(frameon=False, loc="lower right")
+        ax.legend(loc="lower right", edgecolor="none", framealpha=0.8)
         paper.entitle(ax, "ROC")
         tidy(ax)
         return ax
@@ -153,7 +153,7 @@ def calibration(
         ax.set_aspect("equal")
         ax.set_xlabel("probability said")
         ax.set_ylabel("share that comes true")
-        ax.legend(frameon=False, loc="upper left")
+        ax.legend(loc="upper left", edgecolor="none", framealpha=0.8)
         paper.entitle(ax, "calibration")
         tidy(ax)
         return ax

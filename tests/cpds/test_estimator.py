@@ -552,9 +552,7 @@ def test_classes_are_the_states():
     x = RNG.normal(size=(50, 1))
     words = LogisticRegression().fit(x, np.where(x[:, 0] > 0, "hot", "cold"))
     net = numbers()
-    with pytest.raises(
-        pgm.InvalidTable, match="'cold', among the classes of its LogisticRegression, is none"
-    ):
+    with pytest.raises(pgm.InvalidTable, match="do not include 'cold'"):
         net.add("c", pgm.EstimatorCPD(words, parents=["u"]), states=["cool", "hot"])
     with pytest.raises(pgm.InvalidTable, match="none is the state 'mild'"):
         net.add("c", pgm.EstimatorCPD(words, parents=["u"]), states=["cold", "mild", "hot"])
@@ -835,3 +833,36 @@ def test_pickles_are_equal_even_after_one_of_them_was_asked():
     other.fit({"u": u, "v": u, "sort": sort, "c": above, "d": above, "x": u}, fixed=["d", "x"])
     assert net.cpd("c") != other.cpd("c")
     assert net.cpd("d") == other.cpd("d")
+
+
+class Saying(ClassifierMixin, BaseEstimator):
+    """A classifier whose answer is text."""
+
+    def fit(self, x, y):
+        self.classes_, self.n_features_in_ = np.unique(y), 1
+        return self
+
+    def predict_proba(self, x):
+        return "none"
+
+
+def test_more_bad_input_names_node_and_estimator():
+    u, y = RNG.normal(size=(30, 1)), RNG.normal(size=30)
+    net = numbers()
+    net.add("c", pgm.EstimatorCPD(Saying().fit(u, [True, False]), parents=["u"]))
+    with pytest.raises(pgm.InvalidTable, match="'c': its Saying returns 'none'"):
+        net.query("c", {"u": 0.0})
+    line = LinearRegression().fit(u, 3.0 * u[:, 0] + 1.0)
+    with pytest.raises(
+        pgm.InvalidArgument, match="'d': its LinearRegression predicts every row without error"
+    ):
+        net.add("d", pgm.EstimatorCPD(line, ["u"], rows={"u": u[:, 0], "d": 3.0 * u[:, 0] + 1.0}))
+    machine = LinearSVC().fit(u, y > 0)
+    with pytest.raises(pgm.InvalidFrame, match=r"'d': its LinearSVC .* only True\. Give rows of each"):
+        net.add("d", pgm.EstimatorCPD(machine, ["u"], rows={"u": u[:, 0], "d": np.ones(30, bool)}))
+    with pytest.raises(pgm.InvalidArgument, match="of which there are none, not 'v'"):
+        net.add("d", pgm.EstimatorCPD(line, ["u"], sd=1.0, coding={"v": "codes"}))
+    with pytest.raises(
+        pgm.InvalidTable, match="'d': its LinearSVC has the classes .* do not include False, True"
+    ):
+        net.add("d", pgm.EstimatorCPD(machine, ["u"], rows={"u": u[:, 0], "d": y > 0}), states=["no", "yes"])

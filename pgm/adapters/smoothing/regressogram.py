@@ -108,7 +108,7 @@ class Regressogram(IntervalSmoother):
             if self.empty == "raise":
                 raise InvalidArgument(
                     f"Row {int(lost.argmax()):,} (the first is 0) is in a cell without rows: "
-                    f"{len(self.cells_.filled):,} have some, of {self.cells_.count:,.6g}. Take wider cells, "
+                    f"{len(self.cells_.filled):,} have some{self._of_all()}. Take wider cells, "
                     'or empty="mean".'
                 )
             if spread:
@@ -133,11 +133,15 @@ class Regressogram(IntervalSmoother):
         cell = np.floor((np.append(places, at) - self.cells_.starts[0]) / self.cells_.widths[0])
         return np.asarray(cell[:-1] == cell[-1], np.float64)
 
+    def _of_all(self) -> str:
+        """How many cells there are, if they end."""
+        return f", of {self.cells_.count:,.6g}" if np.isfinite(self.cells_.count) else ""
+
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         low, high = (corner[:_ROWS, :_COLUMNS] for corner in self.cells_.corners())
         rows = [
             [*(f"{a:.4g} to {b:.4g}" for a, b in zip(one, other, strict=True)), f"{n:,.6g}", f"{m:.6g}"]
             for one, other, n, m in zip(low, high, self._sizes[:_ROWS], self.means_[:_ROWS], strict=True)
         ]
-        said = f"{self._begun()}: {len(self.cells_.filled):,} cells with rows, of {self.cells_.count:,.6g}"
+        said = f"{self._begun()}: {len(self.cells_.filled):,} cells with rows{self._of_all()}"
         return [*self._names[:_COLUMNS], "rows", "mean"], rows, said
