@@ -137,7 +137,8 @@ class ClassifierCPD(EstimatorCPD):
             values = np.asarray(found, dtype=np.float64)
         except (TypeError, ValueError):
             raise InvalidTable(
-                f"{name!r}: its {self._kind} returns {shown(found)} from `predict_proba`, not an array of numbers."
+                f"{name!r}: its {self._kind} returns {shown(found)} from `predict_proba`, not an array of "
+                "numbers."
             ) from None
         if values.shape != (n, self.child.card):
             raise InvalidTable(

@@ -201,8 +201,8 @@ def _asked(node: str, given: Sequence[Variable], coding: str | Mapping[str, str]
     for name, way in found.items():
         if name not in states:
             raise InvalidArgument(
-                f"{node!r}: coding= is about discrete parents, {listed(states) or 'of which there are none'}, "
-                f"not {shown(name)}."
+                f"{node!r}: coding= is about discrete parents, {listed(states) or 'of which there are none'}"
+                f", not {shown(name)}."
             )
         if way not in CODINGS:
             raise InvalidArgument(

@@ -863,6 +863,6 @@ def test_more_bad_input_names_node_and_estimator():
     with pytest.raises(pgm.InvalidArgument, match="of which there are none, not 'v'"):
         net.add("d", pgm.EstimatorCPD(line, ["u"], sd=1.0, coding={"v": "codes"}))
     with pytest.raises(
-        pgm.InvalidTable, match="'d': its LinearSVC has the classes .* do not include False, True"
+        pgm.InvalidTable, match=r"'d': its LinearSVC has the classes .* do not include False, True"
     ):
         net.add("d", pgm.EstimatorCPD(machine, ["u"], rows={"u": u[:, 0], "d": y > 0}), states=["no", "yes"])
