@@ -89,8 +89,8 @@ def roc_curves(
 ) -> Axes:
     """Draw ROC curves in one picture, and the diagonal of a score that says nothing.
 
-    >>> import pgm
-    >>> roc_curves([pgm.evaluation.roc([0, 1], [1.0, 2.0])]).get_xlabel()
+    >>> from pgm.evaluation.roc import roc
+    >>> roc_curves([roc([0, 1], [1.0, 2.0])]).get_xlabel()
     'false positives'
     """
     with Paper(ax, figsize, title) as paper:
@@ -125,8 +125,8 @@ def calibration(
 ) -> Axes:
     """Draw how often the class comes true where a probability is said, with intervals.
 
-    >>> import pgm
-    >>> calibration(pgm.evaluation.calibration([0, 1, 1], [0.2, 0.7, 0.9])).get_xlabel()
+    >>> from pgm.evaluation.calibration import calibration as calibrated
+    >>> calibration(calibrated([0, 1, 1], [0.2, 0.7, 0.9])).get_xlabel()
     'probability said'
     """
     with Paper(ax, figsize, title) as paper:
