@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
 from pgm.distributions.parts import Part
-from pgm.errors import InvalidArgument, InvalidFrame, InvalidTable, listed, shown
+from pgm.errors import IncompleteModel, InvalidArgument, InvalidFrame, InvalidTable, listed, shown
 from pgm.factors import OwnDensity
 from pgm.frames import columns, real_columns
 from pgm.randomness import draw_count, generator
@@ -17,8 +17,9 @@ from pgm.variables import REAL, Continuous, Variable, as_float
 
 from .base import CPD, ROWS_SHOWN, as_it_is, set_fields
 from .complete_rows import codes_of_row
+from .density_moments import moments_of
 from .estimator_traits import alike
-from .given_densities import checked, draws_of, form_of, logs_of
+from .given_densities import checked, draws_of, form_of, is_fitted, learned_density, logs_of
 from .statistics import Codes, Configurations
 from .table_input import Array, BadRow, check_cells, find_row, row_label
 
@@ -34,7 +35,11 @@ class DensityCPD(CPD):
     together or not at all.
 
     If the variables are observed, exact inference uses their likelihood for each state. If they are hidden,
-    they can be sampled, and their density at a value can be asked for, but there is no exact mean.
+    their mean and covariance are exact where the densities say theirs and nothing is observed on their
+    descendants; otherwise they can be sampled. Their density at a value can always be asked for.
+
+    Objects with `score_samples` and `fit` need not be fitted: `net.fit` fits a clone for each state, and one
+    such object may be given for all states.
 
     Args:
         densities: {state: density}; with several parents keys are tuples, and `...` stands for all other
@@ -55,6 +60,7 @@ class DensityCPD(CPD):
 
     __slots__ = ("_columns", "_densities", "_of", "_parents", "_rows", "_whole")
     kind, label, continuous, takes_continuous = "density", "density", True, True
+    rowwise: ClassVar[bool] = True
 
     _parents: tuple[str, ...]  # the discrete ones, then the other variables of the block
     _columns: int  # how many of them are variables of the block
@@ -204,6 +210,9 @@ class DensityCPD(CPD):
             if key is ...:
                 continue
             if key == () and switches:
+                if not is_fitted(self._rows[key]):  # `fit` makes one for each row of it
+                    chosen = [i] * math.prod(cards)
+                    break
                 raise InvalidTable(
                     f"{name!r}: one density for all states of {listed([v.name for v in switches])}; "
                     "give a dict "
@@ -225,7 +234,9 @@ class DensityCPD(CPD):
             )
         densities = tuple(self._rows.values())
         if self._whole:
-            for key, density in self._rows.items():  # fails where it is not fitted, or of other columns
+            for key, density in self._rows.items():  # fails where it is of other columns
+                if not is_fitted(density):
+                    continue
                 where = "" if key == () else ", all other rows" if key is ... else f", row {shown(key)}"
                 logs_of(repr(name), where, density, np.zeros((2, width)))
         return densities, tuple(chosen)
@@ -244,9 +255,22 @@ class DensityCPD(CPD):
         >>> x.log_density(np.zeros((1, 1))).round(6).tolist()
         [[-0.918939]]
         """
-        used = sorted(set(self._of))
+        used = self._used()
         each = {i: logs_of(repr(self.child.name), self._where(i), self._densities[i], rows) for i in used}
         return np.column_stack([each[i] for i in self._of]) if len(rows) else np.empty((0, len(self._of)))
+
+    def _used(self) -> list[int]:
+        """The densities that some row has, all fitted."""
+        used = sorted(set(self._of))
+        for i in used:
+            if not is_fitted(self._densities[i]):
+                kind = type(self._densities[i]).__name__
+                raise IncompleteModel(
+                    f"{self.child.name!r}: its {kind} is not fitted yet. Fit it before it is added, or call "
+                    f"`fit` of the network with a frame that has "
+                    f"{listed([*[v.name for v in self.switches], *self.block])}."
+                )
+        return used
 
     def _where(self, density: int) -> str:
         """Which row has this density, for messages."""
@@ -257,6 +281,7 @@ class DensityCPD(CPD):
 
     def _drawn(self, selections: Codes, rng: np.random.Generator) -> Array:
         """The values of the block, a row for each configuration."""
+        self._used()
         found = np.empty((len(selections), self._columns + 1))
         which = np.array(self._of)[selections]
         for i in np.unique(which).tolist():
@@ -265,14 +290,20 @@ class DensityCPD(CPD):
             found[at] = draws_of(repr(self.child.name), where, density, len(at), self._columns + 1, rng)
         return found
 
+    def _moments(self) -> tuple[Array, Array]:
+        """The mean and the covariance of the block, for each configuration of discrete parents."""
+        name, width = repr(self.child.name), self._columns + 1
+        each = {i: moments_of(name, self._where(i), self._densities[i], width) for i in self._used()}
+        means, covariances = zip(*[each[i] for i in self._of], strict=True)
+        return np.array(means), np.array(covariances)
+
     def factor(self, scope: Sequence[int]) -> OwnDensity:
         """Return the density as inference takes it; `scope`: positions of the parents, then the child's."""
         positions = np.array(scope, dtype=np.int64)
         forms = [form_of(density) for density in self._densities]
         counts = any(form is not None and form.mass for form in forms)
-        return OwnDensity.of(
-            positions, len(self.switches), len(self._of), self._whole, self.log_density, self._drawn, counts
-        )
+        how = self.log_density, self._drawn, self._moments, counts
+        return OwnDensity.of(positions, len(self.switches), len(self._of), self._whole, *how)
 
     def rows(self, codes: Codes) -> NoReturn:
         """Refuse: there is no table of a number."""
@@ -345,6 +376,11 @@ class DensityCPD(CPD):
 
     # --- learning ---
 
+    @property
+    def is_fitted(self) -> bool:
+        """Whether its densities can be asked."""
+        return all(is_fitted(self._densities[i]) for i in set(self._of))
+
     def statistics(self, data: Any, weights: Any = None) -> Configurations:
         """Return the rows themselves: a density has no smaller sufficient statistics.
 
@@ -408,16 +444,39 @@ class DensityCPD(CPD):
         return float(found.weights @ logs[np.arange(len(found.rows)), selection])
 
     def check_learnable(self) -> None:
-        """Refuse: a density is fitted before it goes into the network."""
-        if self._whole:
-            raise InvalidArgument(
-                f"{self.child.name!r} has densities that were fitted before, and `fit` learns none: keep "
-                f"them, fixed={list(self.block)!r}."
-            )
+        """Refuse densities without a method `fit`, such as those of scipy."""
+        if not self._whole:
+            return
+        for i in sorted(set(self._of)):
+            if not hasattr(self._densities[i], "score_samples") or not hasattr(self._densities[i], "fit"):
+                kind = type(self._densities[i]).__name__
+                raise InvalidArgument(
+                    f"{self.child.name!r}{self._where(i)}: its {kind} has no `fit` that the network could "
+                    "call, as scikit-learn's densities and those of pgm.adapters have: keep its densities, "
+                    f"fixed={list(self.block)!r}."
+                )
 
     def _fitted(self, statistics: Any) -> Self:
+        """A clone of its density for each configuration of the discrete parents, fitted to its rows."""
+        if not self._whole:
+            return self
         self.check_learnable()
-        return self
+        found = self._checked_statistics(statistics, Configurations)
+        k, name = len(self.switches), repr(self.child.name)
+        selection = np.broadcast_to(self._selection(found.rows[:, :k].astype(np.int64).T), len(found.rows))
+        learned = []
+        for i, density in enumerate(self._of):
+            codes = np.unravel_index(i, [v.card for v in self.switches]) if k else ()
+            where = f", row {row_label(self.switches, [int(code) for code in codes])}" if k else ""
+            here = (selection == i) & (found.weights > 0.0)
+            rows, weights = found.rows[here, k:], found.weights[here]
+            learned.append(learned_density(name, where, self._densities[density], rows, weights))
+        made = self.__new__(type(self))
+        of = tuple(range(len(learned)))
+        made._fill(
+            self.child, self.given, self._parents, self._columns, None, tuple(learned), of, self._whole
+        )
+        return made
 
     # --- as a value ---
 

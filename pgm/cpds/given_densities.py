@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pgm.errors import InvalidArgument, InvalidTable, shown
+from pgm.errors import InvalidArgument, InvalidFrame, InvalidTable, shown
 
 from .table_input import Array
 
@@ -104,6 +104,54 @@ def checked(name: str, where: str, density: Any) -> Any:
         return copy.deepcopy(density)
     except Exception as error:
         raise InvalidTable(f"{name}{where}: {shown(density)} cannot be copied: {shown(error)}.") from error
+
+
+def is_fitted(density: Any) -> bool:
+    """Whether a density can be asked; those that have no `fit` always can."""
+    if not hasattr(density, "score_samples") or not hasattr(density, "fit"):
+        return True
+    from .estimator_traits import is_fitted as estimator_is_fitted
+
+    return estimator_is_fitted(density)
+
+
+def learned_density(name: str, where: str, density: Any, rows: Array, weights: Array) -> Any:
+    """Return a clone of a density, fitted to rows.
+
+    Args:
+        name: of the variable.
+        where: the row of the states that it is for, for messages.
+        density: an object with `fit` and `score_samples`.
+        rows: the values, (rows, variables of the block).
+        weights: how often each row counts.
+
+    Raises:
+        InvalidFrame: there is no row, or `fit` fails.
+        InvalidArgument: rows count differently, and `fit` takes no weights.
+    """
+    from sklearn.base import clone
+
+    from .estimator_traits import weights_key
+
+    kind, options = type(density).__name__, {}
+    if not len(rows):
+        raise InvalidFrame(f"{name}{where}: no row has these states, so that its {kind} cannot be fitted.")
+    if not (weights == 1.0).all():
+        key = weights_key(density)
+        if key is None:
+            raise InvalidArgument(
+                f"{name}{where}: rows count differently here, by weights= or by what EM expects of missing "
+                f"cells, and `fit` of {kind} takes no sample_weight. Use a density that does, such as "
+                f"pgm.adapters.ParzenDensity, leave rows with gaps out, or keep it, fixed=[{name}]."
+            )
+        options[key] = weights
+    try:
+        return clone(density).fit(rows, **options)
+    except Exception as error:
+        raise InvalidFrame(
+            f"{name}{where}: the density, a {kind}, raises {type(error).__name__} in `fit` for "
+            f"{_numbers(rows)}: {error}"
+        ) from error
 
 
 def logs_of(name: str, where: str, density: Any, rows: Array) -> Array:

@@ -22,6 +22,7 @@ class OwnDensity(GaussianFactor):
     whole: bool  # whether this is the last number of the block
     logs: Callable[[np.ndarray], np.ndarray]  # (rows, numbers of the block) -> (rows, selections)
     draw: Callable[[np.ndarray, np.random.Generator], np.ndarray]  # selections -> (rows, numbers)
+    moments: Callable[[], tuple[np.ndarray, np.ndarray]]  # of each selection, or an error
     counts: bool = False  # whether these are probabilities of whole numbers
 
     @classmethod
@@ -33,10 +34,10 @@ class OwnDensity(GaussianFactor):
         whole: bool,
         logs: Callable[[np.ndarray], np.ndarray],
         draw: Callable[[np.ndarray, np.random.Generator], np.ndarray],
+        moments: Callable[[], tuple[np.ndarray, np.ndarray]],
         counts: bool = False,
     ) -> OwnDensity:
         """The density of the last of these positions, with the standard normal that stands for it."""
         weights = np.zeros((selections, scope.size - n_switches - 1))
-        return cls(
-            scope, n_switches, weights, np.zeros(selections), np.ones(selections), whole, logs, draw, counts
-        )
+        zeros, ones = np.zeros(selections), np.ones(selections)
+        return cls(scope, n_switches, weights, zeros, ones, whole, logs, draw, moments, counts)

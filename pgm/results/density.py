@@ -27,7 +27,7 @@ class Density(OfVariables):
     """The distribution of one continuous variable, or the joint one of several.
 
     `form` says what is known: a "normal" distribution, an exact "mixture" of normals, or only "moments":
-    the exact mean and covariance of a mixture that is too large to write out.
+    the exact mean and covariance of what is too large to write out, or is no mixture of normals.
 
     >>> from pgm.variables import Continuous
     >>> p = Density((Variable("x", Continuous()),), np.ones(1), np.array([[1.0]]), np.array([[[4.0]]]))
@@ -131,9 +131,10 @@ class Density(OfVariables):
                     f'given=..., engine="{self.report.engine}").'
                 )
             raise InvalidArgument(
-                f"Only mean and variance of {listed(self.names)} are known here: the density is a mixture of "
-                f"too many normals to be kept for every variable at once, and {what} needs it. Ask for this "
-                "variable alone: net.query(...)."
+                f"Only mean and variance of {listed(self.names)} are known here, and {what} needs the "
+                "density. It is a mixture of too many normals to be kept for every variable at once (then "
+                "ask for this variable alone, net.query), or none of normals (then ask for it at a number, "
+                f"net.probability({{{self.names[0]!r}: number}}, given=...))."
             )
         if one and not self._one:
             raise InvalidArgument(

@@ -129,6 +129,36 @@ class HistogramDensity(DrawnDensity):
         low, high = self.cells_.corners()
         return np.asarray(random.uniform(low[at], high[at]))
 
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the mean of each column, and the covariance matrix.
+
+        Raises:
+            IncompleteModel: it is not fitted.
+
+        >>> mean, covariance = HistogramDensity(4).fit([[0.0], [9.0]]).moments()
+        >>> mean.shape, covariance.shape
+        ((1,), (1, 1))
+        """
+        if not self._fitted:
+            raise self._missing_fit("fit it to rows first")
+        if self.polygon:
+            x, y = self._polygon
+            middle, half = 0.5 * (x[1:] + x[:-1]), 0.5 * (y[1:] + y[:-1])
+            # Simpson's rule is exact for lines times squares
+            powers = [
+                float(
+                    (np.diff(x) / 6.0) @ (x[:-1] ** k * y[:-1] + 4.0 * middle**k * half + x[1:] ** k * y[1:])
+                )
+                for k in range(3)
+            ]
+            mean = powers[1] / powers[0]
+            return np.array([mean]), np.array([[powers[2] / powers[0] - mean**2]])
+        low, high = self.cells_.corners()
+        shares, middles = self.shares_ / self.shares_.sum(), 0.5 * (low + high)
+        means = shares @ middles
+        off = middles - means
+        return means, (shares[:, None] * off).T @ off + np.diag(shares @ (high - low) ** 2 / 12.0)
+
     def _range(self) -> tuple[np.ndarray, np.ndarray]:
         low, high = self.cells_.corners()
         beyond = self.cells_.widths * (0.6 if self.polygon else 0.1)

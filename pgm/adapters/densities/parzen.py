@@ -182,6 +182,32 @@ class ParzenDensity(DrawnDensity):
             noise *= np.sqrt(random.beta(0.5 * dim, 2.0, size=count) / (noise**2).sum(axis=1))[:, None]
         return np.asarray(middles + self.width_ * noise @ self._root.T)
 
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the mean of each column, and the covariance matrix.
+
+        Raises:
+            IncompleteModel: it is not fitted.
+
+        >>> mean, covariance = ParzenDensity(1.0).fit([[0.0], [9.0]]).moments()
+        >>> mean.tolist(), covariance.tolist()
+        ([4.5], [[21.25]])
+        """
+        if not self._fitted:
+            raise self._missing_fit("fit it to rows first")
+        dim = self.n_features_in_
+        if self._grid is not None:
+            places = np.indices(self._grid.shares.shape).reshape(dim, -1).T
+            rows, weights = self._grid.origin + self._grid.step * places, self._grid.shares.ravel()
+        else:
+            assert self.rows_ is not None
+            rows, weights = self.rows_, self.weights_
+        weights = weights / weights.sum()
+        mean = weights @ rows
+        off = rows - mean
+        window = {"gaussian": 1.0, "cube": 1.0 / 12.0}.get(self.window, 1.0 / (dim + 4.0))
+        spread = window * self.width_**2 * self.covariance_
+        return mean, (weights[:, None] * off).T @ off + spread
+
     def _range(self) -> tuple[np.ndarray, np.ndarray]:
         if self._grid is not None:
             return self._grid.origin, self._grid.origin + self._grid.step * (

@@ -336,6 +336,9 @@ class HybridSums(Context, NamedSums):
             )
         known = [x for x in continuous if self.seen[x]]
         free = [x for x in continuous if not self.seen[x]]
+        own = own_densities.asked_for(g, continuous, self.seen, list(self.intervals))
+        if own is not None:
+            return self._of_own(own, continuous, variables, report)
         if self.intervals:
             self.refuse_truncated(free)
         k, d = 1, len(continuous)
@@ -361,6 +364,26 @@ class HybridSums(Context, NamedSums):
         for x in known:
             means[:, continuous.index(x)] = self.value[x]
         return as_density(variables, weights, means, covs, report)
+
+    def _of_own(
+        self, x: int, continuous: Sequence[int], variables: tuple[Variable, ...], report: Report
+    ) -> Density:
+        """The moments of numbers of a block whose last one is x, on which no evidence depends."""
+        g, discrete = self.gaussians, self.solve().discrete
+        axes = own_densities.switches_of(g, x)
+        codes, open_ = self.known.hard, [v for v in axes if v not in self.known.hard]
+        if open_:
+            shares = discrete.joint(open_)
+        else:
+            discrete.total()  # it may be impossible
+            shares = np.ones(())
+        means, covs = g.own[x].moments()
+        at = np.arange(len(means)).reshape([int(self.program.arrays.cards[v]) for v in axes])
+        selected = at[tuple([codes.get(v, slice(None)) for v in axes])].ravel()
+        columns = [own_densities.columns_of(g, x).index(c) for c in continuous]
+        weights = shares.ravel() / shares.sum()
+        chosen = covs[selected][:, columns][:, :, columns]
+        return as_density(variables, weights, means[selected][:, columns], chosen, report, "moments")
 
     def refuse_truncated(self, continuous: Sequence[int], *, always: bool = False) -> None:
         """Refuse an interval on one of these; `always`: on any variable, since no normal is left."""

@@ -129,6 +129,21 @@ def unknown(g: Gaussians, seen: np.ndarray) -> np.ndarray:
     return found
 
 
+def asked_for(g: Gaussians, asked: Sequence[int], seen: np.ndarray, intervals: Sequence[int]) -> int | None:
+    """The last number of the hidden block that all of these are in, if no evidence depends on it."""
+    if not asked or asked[0] not in g.own or any(x not in g.own or seen[x] for x in asked):
+        return None
+    block = block_of(g, asked[0])
+    if not set(asked) <= set(block) or not g.own[block[-1]].whole:
+        return None
+    d, follow = g.arrays, set(block)
+    for x in g.order.tolist():
+        if x not in g.own and follow.intersection(d.parents[d.parent_at[x] : d.parent_at[x + 1]].tolist()):
+            follow.add(x)
+    informed = any(seen[x] for x in follow) or bool(follow.intersection(intervals))
+    return None if informed else block[-1]
+
+
 def refuse(names: Sequence[str], unknowns: Sequence[str]) -> InvalidArgument:
     """The error where an exact answer would need the density of numbers that are hidden."""
     them = "it" if len(names) == 1 else "them"
