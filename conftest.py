@@ -1,10 +1,14 @@
-"""Before the first test the loops of this checkout are compiled: interpreted, the suite would take hours."""
+"""Before the first test the loops of this checkout are compiled, or copied from an installed pgm of the same.
+
+Interpreted, the suite would take hours.
+"""
 
 from __future__ import annotations
 
 import gc
 import json
 import os
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -24,7 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
     ):
         return
     try:
-        builds.build(_ROOT)
+        builds.build(_ROOT, installed=_installed())
     except (compiler.CompilerError, Refused, OSError) as error:
         from pgm.runtime.loops import state
 
@@ -46,6 +50,13 @@ def pytest_collection_finish() -> None:
     """Spare the garbage collector the thousands of tests and modules, which stay to the end."""
     gc.collect()
     gc.freeze()
+
+
+def _installed() -> Path | None:
+    try:
+        return Path(str(metadata.distribution("pgm-engine").locate_file("")))
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def _is_for_finding_faults() -> bool:

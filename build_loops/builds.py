@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import struct
 import sys
 from collections.abc import Iterator
@@ -34,12 +35,18 @@ def place(path: Path, variant: str) -> Path:
 
 
 def build(
-    root: Path, to: Path | None = None, *, everything: bool = False, more: tuple[str, ...] = ()
+    root: Path,
+    to: Path | None = None,
+    *,
+    everything: bool = False,
+    more: tuple[str, ...] = (),
+    installed: Path | None = None,
 ) -> list[Path]:
     """Compile what is stale under `root`, into it or into a folder laid out alike; return what was made.
 
     A file is compiled anew if its C++ or the way in which it is compiled has changed; one whose C++ is still
-    the same, after an edit of a docstring, is only noted.
+    the same, after an edit of a docstring, is only noted. What an `installed` package has
+    compiled of the same C++ in the same way is copied from there.
     """
     to = to or root
     variants = compiler.variants() if not more else ["baseline"]  # a build that is to find mistakes
@@ -49,6 +56,7 @@ def build(
     with _locked(to / RECORD.with_suffix(".lock")):
         record = _read(to / RECORD)
         entries = record["files"]
+        elsewhere = _read(installed / RECORD) if installed else {"files": {}}
         stale: dict[str, tuple[str, dict[str, Any]]] = {}
         files = {path.relative_to(root).as_posix(): path for path in sorted(root.glob("pgm/**/compiled.py"))}
         for name, path in files.items():
@@ -62,8 +70,23 @@ def build(
             said = text if "-DCHECKED" in more else re.sub(r"(?m)^ *LINE\(\d+\);\n", "", text)
             cpp = _hash(said, digest(_HERE / "loops.hpp"), json.dumps(commands))
             new = {"made_from": made_from, "made_by": made_by, "cpp": cpp}
+            old = elsewhere["files"].get(name, {})
             if there and entry.get("cpp") == cpp:
                 entries[name] = {**entry, **new}
+            elif (
+                installed
+                and not everything
+                and old.get("cpp") == cpp
+                and facts().items() <= elsewhere.items()
+                and old["digests"] == _digests(installed / name, variants)
+                and set(old["digests"]) == set(variants)
+            ):
+                for variant in variants:
+                    part = place(to / name, variant).with_suffix(f".{os.getpid()}.part")
+                    part.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(place(installed / name, variant), part)
+                    os.replace(part, place(to / name, variant))
+                entries[name] = {**old, **new}
             else:
                 stale[name] = text, new
         kept = {name: entries[name] for name in files if name in entries and name not in stale}

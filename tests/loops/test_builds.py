@@ -110,6 +110,34 @@ def test_what_was_taken_away_or_damaged_is_made_anew(tree: Tree) -> None:
     assert tree.built() == {"first", "second"}
 
 
+def test_what_is_installed_of_the_same_loops_is_copied(
+    tree: Tree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "site"
+    builds.build(tree.root, site)
+    edit(tree.first, "2 * n", "n + n", monkeypatch)
+    before = len(tree.calls())
+    assert tree.built(installed=site) == {"first"}
+    assert len(tree.calls()) == before + len(compiler.variants())
+    assert builds.place(tree.second, "baseline").read_text() == (
+        builds.place(site / "pgm" / "second" / "compiled.py", "baseline").read_text()
+    )
+    assert tree.built() == set()
+    builds.clean(tree.root)
+    builds.place(site / "pgm" / "second" / "compiled.py", "baseline").write_text("cut off")
+    assert tree.built(installed=site) == {"first", "second"}
+    builds.build(tree.root, site)
+    builds.clean(tree.root)
+    assert tree.built(installed=site, more=compiler.CHECKED) == {"first", "second"}
+    assert tree.built(installed=site, everything=True) == {"first", "second"}
+    builds.clean(tree.root)
+    (site / builds.RECORD).write_text(
+        (site / builds.RECORD).read_text().replace('"abi": "', '"abi": "other-')
+    )
+    assert tree.built(installed=site) == {"first", "second"}
+    assert tree.built(installed=tmp_path / "nowhere") == set()
+
+
 def test_what_has_no_source_any_more_is_taken_away(tree: Tree) -> None:
     tree.built()
     tree.second.unlink()
