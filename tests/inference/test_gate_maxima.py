@@ -169,10 +169,9 @@ def test_a_thousand_causes_take_seconds(given: dict[str, Any], priors: str) -> N
     rng = np.random.default_rng(0)
     p = {"any": rng.random(1000), "rare": rng.uniform(0.001, 0.05, 1000), "one half": np.full(1000, 0.5)}
     net = of_causes(p[priors], rng.random(1000))
-    net.map(given)
-    begin = time.perf_counter()
+    begin = time.process_time()
     best = net.map(given)
-    assert time.perf_counter() - begin < 5.0 * slowness()
+    assert time.process_time() - begin < 5.0 * slowness()
     # No change of one cause, nor of two, makes it better.
     on = np.array([best[f"c{i}"] for i in range(1000)])
     effects = np.array(list(net.cpd("x").probabilities.values()))

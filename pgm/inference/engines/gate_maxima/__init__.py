@@ -32,6 +32,7 @@ _TIED = 2.0**-48  # of logarithms, for each variable: smaller differences are ro
 _MOST_OPEN = 8  # gates at once: choices are compared in 2 to this power criteria
 _MOST_FACTORS = 20_000  # worth trying in Python
 _MOST_ROWS = 1 << 20  # of a front
+_LOG_MOST_ROWS = math.log(_MOST_ROWS)
 _MOST_COMPARED = 4e9  # comparisons, if every choice is compared with every other
 _MOST_WORK = 2e7  # rows in total, without a time limit: a few seconds
 _KEPT_TIES = 2_000  # rows of a front above which only the best is followed, not all ties
@@ -181,12 +182,19 @@ class _Elimination:
     # --- the order ---
 
     def _cost(self, node: int) -> float:
-        """The approximate logarithm of the size of the table left by eliminating this node."""
-        nodes = {v for number in self._with[node] for v in self._items[number].scope}
-        gates = {g for number in self._with[node] for g in self._items[number].gates}
+        """The approximate logarithm of the size of the table that eliminating this node leaves."""
+        nodes, gates, size = {node}, set[int](), 0.0
+        for number in self._with[node]:
+            item = self._items[number]
+            gates.update(item.gates)
+            for v in item.scope:
+                if v not in nodes:
+                    nodes.add(v)
+                    size += math.log(self._cards[v])
+            if size > _LOG_MOST_ROWS:  # a gate of many causes is not counted through after each of them
+                return math.inf
         if any(self._children[g] == node for g in gates):
             return math.inf  # a child's state is chosen only after its gate
-        size = sum(math.log(self._cards[v]) for v in nodes if v != node)
         return size + 2.0 * len(gates - {node - self._n})
 
     def run(self) -> Front:
@@ -200,7 +208,7 @@ class _Elimination:
             cost, node = heapq.heappop(heap)
             if node not in left or cost != costs[node]:
                 continue
-            if cost > math.log(_MOST_ROWS):
+            if cost > _LOG_MOST_ROWS:
                 raise _TooMany
             progress.report(total - len(left), total, "most probable states")
             left.discard(node)
