@@ -61,10 +61,10 @@ def integers(values: object) -> tuple[np.ndarray, int]:
     (array([3, 2], dtype=object), 6)
     """
     array = np.asarray(values, dtype=object)
-    exact = [Fraction(v) for v in array.ravel().tolist()]
-    denominator = math.lcm(*(f.denominator for f in exact)) if exact else 1
+    exact = [value.as_integer_ratio() for value in array.ravel().tolist()]
+    denominator = math.lcm(*{below for _, below in exact})
     out = np.empty(len(exact), dtype=object)
-    out[:] = [f.numerator * (denominator // f.denominator) for f in exact]
+    out[:] = [above * (denominator // below) for above, below in exact]
     return out.reshape(array.shape), denominator
 
 

@@ -1,7 +1,8 @@
 """Random models for hypothesis, each as a pgm model and as the plain description that the oracle answers.
 
-Structure is drawn by hypothesis, so that failures shrink; numbers come from a seed that it draws, so that a
-model of 4,096 joint states costs milliseconds. How many examples are tried is a profile:
+Structure is drawn by hypothesis, so that failures shrink: one whole number for each variable, because what
+costs time is how often hypothesis is asked. Numbers come from a seed that it draws, so that a model of 4,096
+joint states costs milliseconds. How many examples are tried is a profile:
 `HYPOTHESIS_PROFILE=thorough pytest tests/inference` tries thousands.
 """
 
@@ -115,26 +116,51 @@ class Numbers:
         return (table / table.sum(axis=1, keepdims=True)).reshape(shape)
 
 
-NUMBERS = st.builds(
-    Numbers, zeros=st.sampled_from([0.0, 0.0, 0.3, 0.6, 0.9]), decades=st.sampled_from([0.0, 0.0, 3.0, 40.0])
+NUMBERS = st.sampled_from(
+    [Numbers(zeros, decades) for decades in (0.0, 0.0, 3.0, 40.0) for zeros in (0.0, 0.0, 0.3, 0.6, 0.9)]
 )
-TAME = st.builds(Numbers, zeros=st.sampled_from([0.0, 0.3, 0.6, 0.9]), decades=st.sampled_from([0.0, 2.0]))
-TIES = st.builds(Numbers, zeros=st.sampled_from([0.0, 0.3, 0.6]), eighths=st.just(True))
+TAME = st.sampled_from([Numbers(zeros, decades) for decades in (0.0, 2.0) for zeros in (0.0, 0.3, 0.6, 0.9)])
+TIES = st.sampled_from([Numbers(zeros, eighths=True) for zeros in (0.0, 0.3, 0.6)])
 RNG = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 
 
-def domains(draw: st.DrawFn, most: int) -> dict[str, tuple[Any, ...]]:
-    """Names with their states, at most LARGEST_JOINT joint states."""
+# --- choices ---
+
+CHOICES = st.integers(0, 2**24 - 1)  # hypothesis draws from larger ranges mostly small numbers
+
+
+class Choices:
+    """Choices that are read off one whole number, digit by digit; off zero the first of everything."""
+
+    def __init__(self, number: int) -> None:
+        self._left = number
+
+    def below(self, n: int) -> int:
+        self._left, digit = divmod(self._left, n)
+        return digit
+
+    def of(self, options: Sequence[Any]) -> Any:
+        return options[self.below(len(options))]
+
+    def some(self, options: Sequence[Any], most: int) -> list[Any]:
+        """None to `most` of them, all different, in any order."""
+        left = list(options)
+        return [left.pop(self.below(len(left))) for _ in range(self.below(min(most, len(left)) + 1))]
+
+
+def domains(draw: st.DrawFn, most: int) -> tuple[dict[str, tuple[Any, ...]], list[Choices]]:
+    """Names with their states, at most LARGEST_JOINT joint states; and what else each variable may choose."""
     n = draw(st.integers(1, most))
-    names = draw(st.permutations(NAMES))[:n]
-    states = {}
+    order, left = Choices(draw(CHOICES)), list(NAMES)
+    states, choices = {}, []
     room = LARGEST_JOINT
-    for name in names:
-        card = draw(st.sampled_from([2, 2, 2, 1, 3, 3, 4, 5]))
-        card = min(card, max(1, room))
+    for _ in range(n):
+        choice = Choices(draw(CHOICES))
+        card = min(choice.of([2, 2, 2, 1, 3, 3, 4, 5]), max(1, room))
         room //= card
-        states[name] = draw(st.sampled_from(STATES[card]))
-    return states
+        states[left.pop(order.below(len(left)))] = choice.of(STATES[card])
+        choices.append(choice)
+    return states, choices
 
 
 # --- Bayesian networks ---
@@ -150,17 +176,16 @@ def function_of_rows(parents: Sequence[str], answers: Mapping[tuple[Any, ...], A
 def bayesian_networks(draw: st.DrawFn, numbers: st.SearchStrategy[Numbers] = NUMBERS, most: int = 8) -> Case:
     """Tables, Deterministic and NoisyOr nodes; with zeros, constants, several components."""
     style, rng = draw(numbers), draw(RNG)
-    states = domains(draw, most)
+    states, choices = domains(draw, most)
     gates = not style.eighths  # a noisy-OR of eighths leaves the exact floats
     net = pgm.BayesianNetwork("random")
     tables: list[tuple[tuple[str, ...], np.ndarray]] = []
     story = ["net = pgm.BayesianNetwork()"]
     for i, (name, own) in enumerate(states.items()):
-        earlier = list(states)[:i]
-        parents = draw(st.lists(st.sampled_from(earlier), max_size=4, unique=True)) if earlier else []
+        kind = choices[i].of(["table", "table", "table", "constant", "deterministic", "noisy-or"])
+        parents = choices[i].some(list(states)[:i], 4)
         cards = tuple(len(states[p]) for p in parents)
         shape = (*cards, len(own))
-        kind = draw(st.sampled_from(["table", "table", "table", "constant", "deterministic", "noisy-or"]))
         switches = [p for p in parents if len(states[p]) == 2]
         if kind == "noisy-or" and gates and own == (False, True) and switches:
             parents = switches
@@ -201,19 +226,22 @@ def bayesian_networks(draw: st.DrawFn, numbers: st.SearchStrategy[Numbers] = NUM
 def markov_networks(draw: st.DrawFn, numbers: st.SearchStrategy[Numbers] = NUMBERS, most: int = 8) -> Case:
     """Factors over any scopes: duplicates, none at all, constants; as arrays, rows or logarithms."""
     style, rng = draw(numbers), draw(RNG)
-    states = domains(draw, most)
+    states, _ = domains(draw, most)
     net = pgm.MarkovNetwork()
     story = ["net = pgm.MarkovNetwork()"]
     for name, own in states.items():
         net.add_variable(name, states=list(own))
         story.append(f"net.add_variable({name!r}, states={list(own)})")
     tables: list[tuple[tuple[str, ...], np.ndarray]] = []
-    scopes = st.lists(st.sampled_from(list(states)), min_size=1, max_size=4, unique=True)
-    drawn = draw(st.lists(scopes, max_size=6))
-    drawn += draw(st.lists(st.sampled_from(drawn), max_size=2)) if drawn else []  # the same scope again
-    for scope in drawn:
+    scopes: list[list[str]] = []
+    for choice in map(Choices, draw(st.lists(CHOICES, max_size=8))):
+        kind = choice.of(["array", "array", "rows", "log", "constant"])
+        again = len(scopes) > 0 and choice.below(4) == 3  # the same scope again
+        first = choice.of(list(states))
+        rest = choice.some([name for name in states if name != first], 3)
+        scope = choice.of(scopes) if again else [first, *rest]
+        scopes.append(scope)
         shape = tuple(len(states[name]) for name in scope)
-        kind = draw(st.sampled_from(["array", "array", "rows", "log", "constant"]))
         table = style.draw(rng, shape)
         if kind == "constant":
             table = np.full(shape, 4.0)
@@ -261,8 +289,9 @@ def knowledge(
 ) -> Question:
     """Evidence of any mixture of kinds on some of the variables, at most `soft` of them Soft."""
     rng = draw(RNG)
-    seen = draw(st.lists(st.sampled_from(case.names), max_size=most, unique=True))
-    wanting = [n for n in seen if len(case.states[n]) > 1][: draw(st.integers(0, soft))]
+    seen = Choices(draw(CHOICES)).some(case.names, most)
+    wanting = [n for n in seen if len(case.states[n]) > 1][: draw(st.integers(0, soft))] if soft else []
+    choice = Choices(draw(CHOICES))
     given: dict[str, Any] = {}
     weights: dict[str, list[float]] = {}
     for name in seen:
@@ -270,7 +299,7 @@ def knowledge(
         if name in wanting:
             given[name] = None  # keeps its place in the mapping; filled in below
             continue
-        kind = draw(st.sampled_from(kinds))
+        kind = choice.of(kinds)
         mask = rng.random(len(own)) < 0.6
         code = int(rng.integers(len(own)))
         mask[code] = True
