@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from pgm.graphs import walks
@@ -121,11 +123,16 @@ def independencies(graph: nx.DiGraph[Any]) -> Independencies:
     slippery  rain            wet
     """
     directed(graph)
+    bit = {node: 1 << i for i, node in enumerate(graph)}
+    below: dict[Any, int] = {}  # each node and its descendants
+    for node in reversed(list(nx.topological_sort(graph))):
+        below[node] = reduce(or_, [below[child] for child in graph.successors(node)], bit[node])
     found = []
     for node in graph:
         parents = tuple(graph.predecessors(node))
-        not_free = {node, *parents, *nx.descendants(graph, node)}
-        free = tuple(other for other in graph if other not in not_free)
+        not_free = reduce(or_, [bit[parent] for parent in parents], below[node])
+        flags = f"{not_free:0{len(bit)}b}"[::-1]
+        free = tuple(other for other, flag in zip(graph, flags, strict=True) if flag == "0")
         if free:
             found.append((node, free, parents))
     return Independencies(found)
