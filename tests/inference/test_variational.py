@@ -179,7 +179,7 @@ def chain(steps: int, seed: int = 0) -> tuple[pgm.BayesianNetwork, dict[str, boo
 
 
 def test_a_long_chain_against_one_matrix() -> None:
-    """A thousand steps: the same fixed point, found here with one dense precision matrix."""
+    """A thousand steps: the same fixed point, found here from both ends, and that of one dense matrix."""
     net, known, x = chain(1000)
     begin = time.process_time()
     found = net.marginals(known, engine=V)
@@ -190,13 +190,24 @@ def test_a_long_chain_against_one_matrix() -> None:
     for t in range(1, n):
         precision[t - 1 : t + 1, t - 1 : t + 1] += np.outer([-0.95, 1.0], [-0.95, 1.0]) / 0.09
     sign = np.array([1.0 if known[f"d{t}"] else -1.0 for t in range(n)])
+    beside, pull = -0.95 / 0.09, sign * 0.5 * 2.0
     xi, gap = np.ones(n), 1.0
     while gap > 1e-7:
-        h = np.tanh(xi / 2) / (4 * xi)
-        cov = np.linalg.inv(precision + np.diag(2 * h * 4.0))
-        mean = cov @ (sign * 0.5 * 2.0)
-        new = 2.0 * np.sqrt(np.diag(cov) + mean**2)
+        own = np.diag(precision) + 2 * np.tanh(xi / 2) / (4 * xi) * 4.0
+        ends = []
+        for steps in (range(n), range(n)[::-1]):
+            weight, sum_ = own.copy(), pull.copy()
+            for last, t in itertools.pairwise(steps):
+                weight[t] -= beside**2 / weight[last]
+                sum_[t] -= beside / weight[last] * sum_[last]
+            ends.append((weight, sum_))
+        (left, from_left), (right, from_right) = ends
+        variance = 1.0 / (left + right - own)
+        new = 2.0 * np.sqrt(variance + (variance * (from_left + from_right - pull)) ** 2)
         gap, xi = float(np.abs(new - xi).max()), new
+    cov = np.linalg.inv(precision + np.diag(2 * np.tanh(xi / 2) / (4 * xi) * 4.0))
+    mean = cov @ pull
+    assert np.abs(2.0 * np.sqrt(np.diag(cov) + mean**2) - xi).max() < 1e-7
     assert [found[f"x{t}"].mean for t in range(n)] == pytest.approx(mean.tolist(), abs=1e-5)
     assert [found[f"x{t}"].variance for t in range(n)] == pytest.approx(np.diag(cov).tolist(), abs=1e-5)
     assert np.corrcoef(mean, x)[0, 1] > 0.6
