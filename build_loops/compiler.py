@@ -103,6 +103,8 @@ def compile_text(text: str, to: Path, variant: str = "baseline", more: tuple[str
     to.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "loops.cpp").write_text(text, encoding="utf-8")
+        if "#pragma omp simd" in text and not _microsoft(called):  # which needs no library
+            called += ["-fopenmp-simd"]
         called += [f"-I{Path(__file__).parent}", f"-I{headers}", "loops.cpp", *_outcome(called)]
         try:
             done = subprocess.run(called, cwd=folder, capture_output=True, text=True, errors="replace")

@@ -270,7 +270,8 @@ class Categorical:
         if isinstance(sequences.rows, list) and any(isinstance(x, Likelihood) for x in sequences.rows):
             return self._read_soft(sequences)
         codes = sequences.codes(self._domain)
-        codes[codes < 0] = card
+        if codes.min(initial=0) < 0:
+            codes[codes < 0] = card
         return Observed(np.array([*range(card), -1]), codes)
 
     def _read_soft(self, sequences: Sequences) -> Observed:
@@ -332,7 +333,10 @@ class Categorical:
 
     def with_parameters(self, values: Sequence[np.ndarray]) -> Self | None:
         """The same distribution with other parameters; None if these are impossible."""
-        return self._of(values[0]) if (values[0] >= 0.0).all() else None
+        p = values[0]
+        return (
+            self._of(p / p.sum(axis=1, keepdims=True)) if (p >= 0.0).all() and p.any(axis=1).all() else None
+        )
 
     def coordinates(self) -> np.ndarray:
         """The parameters, unconstrained."""

@@ -104,7 +104,8 @@ class Sequences:
         """
         column = self.one_column()
         if isinstance(column, np.ndarray) and column.dtype.kind in "iu" and _counts(domain):
-            if column.size == 0 or (column.min() >= 0 and column.max() < domain.card):
+            large = column.view(column.dtype.str.replace("i", "u"))  # what is below zero is large
+            if column.size == 0 or large.max() < domain.card:
                 return column.astype(np.int32)
         found = _codes(Variable.of("observation", domain), column)
         wrong = found < -1

@@ -118,13 +118,13 @@ def random_chain(k, seed=0, zeros=0.0):
 
 
 @pytest.mark.parametrize("zeros", [0.0, 0.7], ids=["dense", "arcs"])
-@pytest.mark.parametrize("k", [1, 3, 4, 6])
+@pytest.mark.parametrize("k", [1, 3, 4, 6, 8, 9, 16, 32])
 def test_many_sequences_are_each_by_itself_to_the_last_bit(k, zeros):
     start, move = random_chain(k, 1, zeros)
     random = np.random.default_rng(2)
     logs = np.log(random.random((7, k)))
-    code = random.integers(0, 7, 60).astype(np.int32)
-    starts = np.array([0, 1, 3, 20, 60])
+    code = random.integers(0, 7, 90).astype(np.int32)
+    starts = np.array([0, 1, 3, 20, 60, 61, 70, 72, 89, 90])
     chain, clock = Chain(start, move), start_clock()
     rows = Rows(logs, code, starts)
     scores, (alpha, _), (gamma, _) = (
@@ -140,6 +140,21 @@ def test_many_sequences_are_each_by_itself_to_the_last_bit(k, zeros):
             assert (engine.smoothed(chain, alone, clock)[0] == gamma[a:b]).all()
             assert (engine.best_paths(chain, alone, clock)[0] == path[a:b]).all()
             assert value[n] == pytest.approx(engine.best_paths(chain, alone, clock)[1][0], rel=1e-14)
+
+
+@pytest.mark.parametrize("k", [3, 8])
+def test_of_several_sequences_the_first_step_that_is_impossible_is_named(k):
+    """Those beside it, which go a step at a time with it, come to theirs earlier."""
+    chain, logs = Chain(*random_chain(k, 1)), np.zeros((40, k))
+    logs[[18, 22, 33]] = -np.inf
+    rows = Rows(logs, np.empty(0, np.int32), np.array([0, 10, 20, 30, 40]))
+    for ask in (engine.log_likelihoods, engine.filtered, engine.smoothed):
+        with pytest.raises(ImpossibleStep) as error:
+            ask(chain, rows, start_clock())
+        assert error.value.row == 18
+    with pytest.raises(ImpossibleStep) as error:
+        engine.expected(chain, rows, np.ones(4), start_clock())
+    assert error.value.row == 18
 
 
 def test_arcs_give_the_bits_of_the_whole_matrix():
@@ -238,16 +253,16 @@ def test_long_double_agrees():
     assert engine.filtered(chain, rows, clock)[1].sum() == pytest.approx(float(total), rel=1e-12)
 
 
-@pytest.mark.parametrize("k", [3, 4])
+@pytest.mark.parametrize("k", [3, 4, 8, 13])
 def test_interpreted_loops_give_the_same_bits(k):
     start, move = random_chain(k, 9)
     random = np.random.default_rng(10)
-    rows = rows_of(random.random((40, k)), [0, 1, 15, 40])
+    rows = rows_of(random.random((40, k)), [0, 1, 15, 28, 29, 35, 40])
     chain, narrow, clock = Chain(start, move), Chain(start, move), start_clock()
     narrow.__dict__.update(is_safe=False, is_narrow=True)
 
     def all_of_it():
-        found = engine.expected(chain, rows, np.array([1.0, 2.0, 0.5]), clock)
+        found = engine.expected(chain, rows, np.array([1.0, 2.0, 0.5, 1.0, 0.25, 3.0]), clock)
         drawn = engine.draw(chain, rows.starts, np.random.default_rng(0))
         alpha, _ = engine.filtered(chain, rows, clock)
         (back,) = engine.draw_given(chain, rows.part(2, 3), 1, np.random.default_rng(1), clock)
@@ -284,16 +299,20 @@ def test_paths_given_what_was_observed_are_drawn_from_their_posterior(in_logs):
 
 
 @pytest.mark.parametrize("coded", [True, False])
-@pytest.mark.parametrize("lengths", [[5000], [1, 700, 1, 2, 400], [9000, 3, 1]])
-def test_counts_of_many_states_by_products_of_matrices(coded, lengths):
-    """Beside plain sums in logarithms: pieces of long sequences, weights, states that cannot be reached."""
-    rng, k = np.random.default_rng(len(lengths)), 9
+@pytest.mark.parametrize(
+    ("k", "lengths"),
+    [(9, [5000]), (8, [1, 700, 1, 2, 400]), (3, [17000, 3, 1]), (1, [3] * 5), (16, [6, 9] * 5)],
+)
+def test_counts_of_many_states_four_rows_at_a_time(coded, k, lengths):
+    """Beside plain sums in logarithms: sequences side by side, weights, states that cannot be reached."""
+    rng = np.random.default_rng(len(lengths))
     start, move = rng.dirichlet(np.ones(k)), rng.dirichlet(np.ones(k), k)
-    start[0] = 0.0
+    start[0] = 0.0 if k > 1 else 1.0
     chain = Chain(start / start.sum(), move)
     logs = np.log(rng.random((6, k)))
     logs[2] = 0.0
-    logs[3, 4] = -np.inf
+    if k > 1:
+        logs[3, -1] = -np.inf
     code = rng.integers(0, 6, sum(lengths)).astype(np.int32)
     starts = np.cumsum([0, *lengths])
     rows = Rows(logs, code, starts) if coded else Rows(logs[code], np.empty(0, np.int32), starts)

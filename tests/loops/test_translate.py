@@ -23,6 +23,7 @@ import math
 from typing import NamedTuple
 import numpy as np
 from typing import Annotated
+from pgm.runtime.apart import apart
 from pgm.runtime.kinds import Bytes, Flag, Floats, FloatTable, Ints, Ints32
 
 Blocks = Annotated[np.ndarray, "int32", 3]
@@ -133,6 +134,23 @@ def growing(n: int):
     return kept[:n].copy(), other.size
 
 
+def _weighed(k, table, w, out):
+    for j in apart(k):
+        x = w[0] * table[j] + w[1] * table[k + j]
+        out[j] = x if x > 0.5 else out[j] - x
+
+
+def steps_apart(table: Floats, w: Floats, out: Floats):
+    """Steps that have nothing to do with each other, in a function whose size is known where it is called."""
+    if out.size == 8:
+        _weighed(8, table, w, out)
+    else:
+        _weighed(out.size, table, w, out)
+    for j in apart(1, out.size):
+        out[j] *= 2.0
+    return out.size
+
+
 def entry(array: Floats, i: int):
     """One entry."""
     return array[i]
@@ -190,6 +208,19 @@ def test_arithmetic(forms: tuple[ModuleType, ModuleType], a: int, b: int, x: flo
 def test_a_function_may_have_more_than_sixty_four_loops(forms: tuple[ModuleType, ModuleType]) -> None:
     with np.errstate(over="ignore"):
         assert forms[1].many_loops(2) == (forms[0].many_loops(2) + 2**63) % 2**64 - 2**63
+
+
+@needs_compiler
+def test_steps_that_are_apart(forms: tuple[ModuleType, ModuleType], tmp_path: Path) -> None:
+    text, _ = written(tmp_path, LOOPS)
+    assert text.count("#pragma omp simd private(v_j") == 2
+    rng = np.random.default_rng(3)
+    for form in (forms[1], replay.extension(replay.build(text))):
+        for k in (1, 8, 11):
+            table, w, out = rng.normal(size=2 * k), rng.normal(size=2), rng.normal(size=k)
+            plain, compiled = out.copy(), out.copy()
+            assert forms[0].steps_apart(table, w, plain) == form.steps_apart(table, w, compiled) == k
+            assert plain.tobytes() == compiled.tobytes()
 
 
 @needs_compiler
@@ -397,6 +428,9 @@ def test_a_flag_is_seen_and_the_lock_is_free(tmp_path: Path) -> None:
         ("for i in range():\n        pass", "range takes 1 to 3 numbers"),
         ("for i in ():\n        pass", "a loop goes over a range, a tuple or an array"),
         ("for i in range(3):\n        pass\n    else:\n        pass", "a loop has no else here"),
+        ("x = 0.0\n    for i in apart(a.size):\n        x += a[i]", "steps that are apart have no loop"),
+        ("for i in apart(a.size):\n        break", "are apart have no loop, no way out and no sum"),
+        ("for i in apart(0, a.size, 2):\n        a[i] = 0.0", "apart takes 1 or 2 numbers"),
         ("b, c = a", "cannot be taken apart into 2"),
         ("b = (1, a)\n    return b[2]", "one of 2 is said by a number from 0"),
         ("b: int = 1", "a loop cannot have"),

@@ -224,13 +224,15 @@ class Task:
             start, move = flat[: self.k], flat[self.k : self.k * (self.k + 1)].reshape(self.k, self.k)
             if (start < 0.0).any() or (move < 0.0).any():
                 continue
+            start = start / start.sum()  # a long stride makes the rounding of sums large
+            move = move / move.sum(axis=1, keepdims=True)
             arrays, at = [], self.k * (self.k + 1)
             for like in third.emission.parameters():  # type: ignore[attr-defined]
                 arrays.append(flat[at : at + like.size].reshape(like.shape))
                 at += like.size
             emission = third.emission.with_parameters(arrays)  # type: ignore[attr-defined]
             if emission is not None and emission.collapsed(self.observed.rows) is None:
-                return Parameters(start.copy(), move.copy(), emission)
+                return Parameters(start, move, emission)
         return None
 
     @staticmethod

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from pgm.runtime.aligned import aligned, aligned_copy
 from pgm.runtime.clock import Clock
 from pgm.runtime.loops import Loops
 from pgm.runtime.running import Impossible, Narrow, run
@@ -24,10 +25,9 @@ _LEAST = 2.0**-300  # transitions from here on do not lose states
 _LEAST_WITH_ZEROS = 2.0**-200  # the same, where some are impossible
 _RANGE = math.log(2.0**64)  # of the largest likelihood of a row: others are divided by it
 _SPARSE = 0.4  # the share of transitions up to which only those are visited
-_WIDE = 8  # states from which on pairs are counted by products of matrices
-_PIECE = 32768  # floats of each of two matrices in such a product
-_ONE_THREAD = 2**18  # multiplications of a product for which none takes more than one thread
+_UNDER_WAY = 40  # distributions that a loop has at hand: ten of each of the sequences that go side by side
 _AT_ONCE = 16384  # rows of sequences whose way forwards is kept for the way back
+_AT_A_TIME = 0.25  # transitions of a whole matrix go several at a time: what one takes, beside one alone
 _LN2 = math.log(2.0)
 _NO_FLOATS, _NO_INTS = np.empty(0), np.empty(0, np.int64)
 
@@ -58,12 +58,16 @@ class Chain:
     @cached_property
     def flat(self) -> np.ndarray:
         """The transitions row after row."""
-        return np.ascontiguousarray(self.move, dtype=np.float64).reshape(-1)
+        return aligned_copy(self.move).reshape(-1)
+
+    def room(self) -> np.ndarray:
+        """Room for what loops have under way of several sequences at once."""
+        return aligned((_UNDER_WAY * self.k,))
 
     @cached_property
     def turned(self) -> np.ndarray:
         """The transitions column after column."""
-        return np.ascontiguousarray(self.move.T, dtype=np.float64).reshape(-1)
+        return aligned_copy(self.move.T).reshape(-1)
 
     @cached_property
     def arcs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -132,7 +136,9 @@ class Rows:
     def like(self) -> np.ndarray:
         """The likelihoods, row after row."""
         shifts = self.shifts
-        return np.asarray(np.exp(self.logs if shifts is None else self.logs - shifts[:, None]).reshape(-1))
+        found = aligned(self.logs.shape)
+        np.exp(self.logs if shifts is None else self.logs - shifts[:, None], out=found)
+        return found.reshape(-1)
 
     @cached_property
     def is_narrow(self) -> bool:
@@ -208,7 +214,7 @@ def log_likelihoods(chain: Chain, rows: Rows, clock: Clock) -> np.ndarray:
             args: tuple[Any, ...] = (chain.start, chain.flat, rows.like, rows.code)
             name = "score_of_four"
         else:
-            args = (chain.start, chain.flat, chain.turned, *chain.arcs, rows.like, rows.code)
+            args = (chain.start, chain.flat, chain.turned, *chain.arcs, chain.room(), rows.like, rows.code)
             name = "score"
         _run(name, *args, rows.starts, int(chain.is_safe), logs, powers, chain=chain, rows=rows, clock=clock)
         logs += powers * _LN2
@@ -316,27 +322,18 @@ def expected(chain: Chain, rows: Rows, weight: np.ndarray, clock: Clock) -> Expe
     def fast() -> Expected:
         at, to, arc = chain.arcs
         first, pairs = np.zeros(k), np.zeros(arc.size or k * k)
-        seen = np.zeros(rows.logs.shape if coded else (rows.n_rows, k))
+        seen = np.zeros(rows.logs.shape) if coded else aligned((rows.n_rows, k))
         logs = np.empty(rows.starts.size - 1)
         for begin, end in _groups(rows.starts):
             part = rows.part(begin, end)
-            alpha, share = _forward(chain, part, clock)
-            if not arc.size and k >= _WIDE:
-                log, shift = np.log(share), part.shift_of()
-                logs[begin:end] = np.add.reduceat(log if shift is None else log + shift, part.starts[:-1])
-                by_row = seen if coded else seen[int(rows.starts[begin]) : int(rows.starts[end])]
-                pairs += _backward_apart(
-                    chain, part, weight[begin:end], alpha, share, first, by_row, clock
-                ).reshape(-1)
-                continue
-            kept = seen.reshape(-1) if coded else _NO_FLOATS
-            _backward(chain, part, weight[begin:end], alpha, share, first, pairs, kept, clock=clock)
+            own = None if coded else seen[int(rows.starts[begin]) : int(rows.starts[end])]
+            alpha, share = _forward(chain, part, clock, alpha=own)
             log, shift = np.log(share), part.shift_of()
             logs[begin:end] = np.add.reduceat(log if shift is None else log + shift, part.starts[:-1])
-            if not coded:
-                a, b = int(rows.starts[begin]), int(rows.starts[end])
-                heavy = np.repeat(weight[begin:end], np.diff(part.starts))
-                np.multiply(alpha, heavy[:, None], out=seen[a:b])
+            kept = seen.reshape(-1) if coded else _NO_FLOATS
+            _backward(chain, part, weight[begin:end], alpha, share, first, pairs, kept, clock=clock)
+        if not coded and (weight != 1.0).any():
+            seen *= np.repeat(weight, np.diff(rows.starts))[:, None]
         if arc.size:
             full = np.zeros((k, k))
             full[np.repeat(np.arange(k), np.diff(at)), to] = pairs * arc
@@ -596,16 +593,21 @@ def _groups(starts: np.ndarray) -> list[tuple[int, int]]:
 
 
 def _forward(
-    chain: Chain, rows: Rows, clock: Clock, carried: np.ndarray | None = None
+    chain: Chain,
+    rows: Rows,
+    clock: Clock,
+    carried: np.ndarray | None = None,
+    alpha: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    alpha, share = np.empty((rows.n_rows, chain.k)), np.empty(rows.n_rows)
+    alpha = aligned((rows.n_rows, chain.k)) if alpha is None else alpha
+    share = np.empty(rows.n_rows)
     carried = np.zeros(chain.k + 1) if carried is None else carried
     shared = (rows.like, rows.code, rows.starts, int(chain.is_safe), carried, alpha.reshape(-1), share)
     if chain.is_four:
         _run_to_row("forward_of_four", chain.start, chain.flat, *shared, chain=chain, rows=rows, clock=clock)
     else:
         of_chain = (chain.start, chain.flat, *chain.arcs)
-        _run_to_row("forward", *of_chain, *shared, chain=chain, rows=rows, clock=clock)
+        _run_to_row("forward", *of_chain, *shared, chain.room(), chain=chain, rows=rows, clock=clock)
     return alpha, share
 
 
@@ -618,68 +620,12 @@ def _backward(
     *sums: np.ndarray,
     clock: Clock,
 ) -> None:
-    shared = (rows.like, rows.code, rows.starts, weight, alpha.reshape(-1), share, *sums)
+    shared = (rows.like, rows.code, rows.starts, weight, alpha.reshape(-1), share)
     if chain.is_four:
-        _run("backward_of_four", chain.flat, *shared, chain=chain, rows=rows, clock=clock)
+        _run("backward_of_four", chain.flat, *shared, *sums, chain=chain, rows=rows, clock=clock)
     else:
-        _run("backward", chain.turned, *chain.arcs, *shared, chain=chain, rows=rows, clock=clock)
-
-
-def _backward_apart(
-    chain: Chain,
-    rows: Rows,
-    weight: np.ndarray,
-    alpha: np.ndarray,
-    share: np.ndarray,
-    first: np.ndarray,
-    seen: np.ndarray,
-    clock: Clock,
-) -> np.ndarray:
-    """Add what is expected to `first` and `seen`; return it of pairs, without the factor of the transition.
-
-    A long sequence is taken in pieces, so that what the product of matrices reads is still near.
-    """
-    k, coded, total = chain.k, int(rows.code.size > 0), rows.n_rows
-    lone = rows.starts.size == 2
-    size = _PIECE // k if lone else total
-    carried = np.zeros(k + 1)
-    found = np.zeros((k, k))
-    ways = np.zeros((min(size, total) + 1, k))
-    for end in range(total, 0, -size):
-        begin = max(end - size, 0)
-        here = slice(begin, end)
-        starts = np.array([0, end - begin]) if lone else rows.starts
-        like = rows.like if coded else rows.like[begin * k : end * k]
-        code = rows.code[here] if coded else rows.code
-        count = end - begin
-        ways[count] = carried[:k] * weight[-1] if carried[k] else 0.0
-        args = (
-            chain.turned,
-            like,
-            code,
-            starts,
-            int(begin > 0),
-            weight,
-            alpha[here].reshape(-1),
-            share[here],
-        )
-        own = seen if coded else seen[here]
-        sums = (carried, ways[:count].reshape(-1), first, own.reshape(-1), 1 - coded)
-        _run("backward_apart", *args, *sums, chain=chain, rows=Rows(rows.logs, code, starts), clock=clock)
-        found += _product(alpha[here], ways[1 : count + 1])
-        carried[k] = 1.0
-    return found
-
-
-def _product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The first, turned, times the second, in parts so small that no library starts threads for one."""
-    n, k = left.shape
-    size = max(_ONE_THREAD // (k * k), 1)
-    many = n // size
-    whole = many * size
-    parts = (table[:whole].reshape(many, size, k) for table in (left, right))
-    found = np.matmul(next(parts).transpose(0, 2, 1), next(parts)).sum(axis=0)
-    return np.asarray(found + left[whole:].T @ right[whole:])
+        args = (chain.turned, *chain.arcs, *shared, chain.room(), *sums)
+        _run("backward", *args, chain=chain, rows=rows, clock=clock)
 
 
 def _forward_in_logs(
@@ -717,5 +663,5 @@ def _run_to_row(name: str, *args: Any, chain: Chain, rows: Rows, clock: Clock) -
 
 
 def _run(name: str, *args: Any, chain: Chain, rows: Rows, clock: Clock, more: int = 1) -> None:
-    arcs = chain.arcs[1].size or chain.k**2
-    run(name, *args, steps=float(rows.n_rows * arcs * max(more, 1)), clock=clock, module=LOOPS)
+    arcs = chain.arcs[1].size or _AT_A_TIME * chain.k**2
+    run(name, *args, steps=float(rows.n_rows) * arcs * max(more, 1), clock=clock, module=LOOPS)

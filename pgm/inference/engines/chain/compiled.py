@@ -14,6 +14,7 @@ import math
 
 import numpy as np
 
+from pgm.runtime.apart import apart
 from pgm.runtime.kinds import Bytes, Flag, Floats, Ints, Ints32
 
 DONE, STOPPED, NARROW, IMPOSSIBLE = 0, 1, 2, 3  # as in pgm/inference/trees/sweeps/compiled.py
@@ -22,12 +23,13 @@ _LOW = 2.0**-64  # what is summed up below this is scaled
 _UP = 2.0**64
 _TINY = 2.0**-500  # a positive share below this may be lost later
 _FIRST = 2.0**-300  # the least sum in the first step
+_BESIDE = 4  # sequences that go side by side, so that none waits for its own last step
 
 
 def _ahead(k, move, at, to, arc, a, o, out):
     """One step of a distribution that stands at a[o]: out = a * move."""
     if at.size == 0:
-        _times(k, move, a, o, out)
+        _times(k, move, a, o, out, 0)
     else:
         for j in range(k):
             out[j] = 0.0
@@ -38,63 +40,68 @@ def _ahead(k, move, at, to, arc, a, o, out):
                     out[to[e]] += x * arc[e]
 
 
-def _times(k, move, a, o, out):
-    """Let `out` be a * move: eight rows, then four at a time, so that it is read and written less often."""
+def _times(k, move, a, o, out, p):
+    """Let what stands at out[p] be a * move, eight rows at a time, so that it is read less often."""
     i = 0
     if k < 8:
-        for j in range(k):
-            out[j] = 0.0
+        for j in apart(k):
+            out[p + j] = 0.0
     else:
         x0, x1, x2, x3, x4, x5, x6, x7 = (
             a[o], a[o + 1], a[o + 2], a[o + 3], a[o + 4], a[o + 5], a[o + 6], a[o + 7],
         )  # fmt: skip
-        for j in range(k):
+        for j in apart(k):
             y = ((x0 * move[j] + x1 * move[k + j]) + x2 * move[2 * k + j]) + x3 * move[3 * k + j]
             y = ((y + x4 * move[4 * k + j]) + x5 * move[5 * k + j]) + x6 * move[6 * k + j]
-            out[j] = y + x7 * move[7 * k + j]
+            out[p + j] = y + x7 * move[7 * k + j]
         i = 8
+    while i + 8 <= k:
+        q = o + i
+        x0, x1, x2, x3, x4, x5, x6, x7 = (
+            a[q], a[q + 1], a[q + 2], a[q + 3], a[q + 4], a[q + 5], a[q + 6], a[q + 7],
+        )  # fmt: skip
+        m = i * k
+        for j in apart(k):
+            y = ((out[p + j] + x0 * move[m + j]) + x1 * move[m + k + j]) + x2 * move[m + 2 * k + j]
+            y = ((y + x3 * move[m + 3 * k + j]) + x4 * move[m + 4 * k + j]) + x5 * move[m + 5 * k + j]
+            out[p + j] = (y + x6 * move[m + 6 * k + j]) + x7 * move[m + 7 * k + j]
+        i += 8
     while i + 4 <= k:
         x0, x1, x2, x3 = a[o + i], a[o + i + 1], a[o + i + 2], a[o + i + 3]
         m0 = i * k
         m1, m2, m3 = m0 + k, m0 + 2 * k, m0 + 3 * k
-        for j in range(k):
-            out[j] = (((out[j] + x0 * move[m0 + j]) + x1 * move[m1 + j]) + x2 * move[m2 + j]) + x3 * move[
-                m3 + j
-            ]
+        for j in apart(k):
+            out[p + j] = (
+                ((out[p + j] + x0 * move[m0 + j]) + x1 * move[m1 + j]) + x2 * move[m2 + j]
+            ) + x3 * move[m3 + j]
         i += 4
     while i < k:
         x = a[o + i]
         m = i * k
-        for j in range(k):
-            out[j] += x * move[m + j]
+        for j in apart(k):
+            out[p + j] += x * move[m + j]
         i += 1
 
 
-def _back(k, turned, at, to, arc, w, out):
-    """One step back: out = move * w; `turned` has the columns of `move` as rows, so all states go at once."""
-    if at.size == 0:
-        _times(k, turned, w, 0, out)
-    else:
-        for i in range(k):
-            x = 0.0
-            for e in range(at[i], at[i + 1]):
-                x += arc[e] * w[to[e]]
-            out[i] = x
+def _along(k, at, to, arc, w, s, out, p):
+    """A step back along the arcs: what stands at out[p] is move * w."""
+    for i in range(k):
+        x = 0.0
+        for e in range(at[i], at[i + 1]):
+            x += arc[e] * w[s + to[e]]
+        out[p + i] = x
 
 
-def _total(a, k):
-    """The sum of the first k numbers, four at a time: none waits for the sum of all before it."""
+def _total(a, o, k):
+    """The sum of k numbers from a[o] on, four at a time: none waits for the sum of all before it."""
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-    j = 0
-    while j + 4 <= k:
-        s0 += a[j]
-        s1 += a[j + 1]
-        s2 += a[j + 2]
-        s3 += a[j + 3]
-        j += 4
-    while j < k:
-        s0 += a[j]
-        j += 1
+    for j in range(0, k - 3, 4):
+        s0 += a[o + j]
+        s1 += a[o + j + 1]
+        s2 += a[o + j + 2]
+        s3 += a[o + j + 3]
+    for j in range(k - k % 4, k):
+        s0 += a[o + j]
     return (s0 + s1) + (s2 + s3)
 
 
@@ -111,6 +118,7 @@ def forward(
     carried: Floats,
     alpha: Floats,
     share: Floats,
+    room: Floats,
     where: Ints,
     stop: Flag,
 ):
@@ -119,44 +127,205 @@ def forward(
     `carried` is how far the first sequence has come before these rows: shares of the states up to a factor,
     and their sum; zero: nothing was observed. Afterwards it is how far the last sequence has come.
     """
+    g = 0
+    width = _BESIDE if safe != 0 else 1
+    while g < starts.size - 1:
+        end = min(g + width, starts.size - 1)
+        status = _forward(
+            start,
+            move,
+            at,
+            to,
+            arc,
+            like,
+            code,
+            starts,
+            safe,
+            g,
+            end,
+            carried,
+            alpha,
+            share,
+            room,
+            where,
+            stop,
+        )
+        if status == DONE:
+            g = end
+        elif width > 1 and status != STOPPED:
+            width = 1  # again, one after the other: what comes first is wanted
+        else:
+            return status
+    return DONE
+
+
+def _forward(
+    start, move, at, to, arc, like, code, starts, safe, first, last, carried, alpha, share, room, where, stop
+):
     k = start.size
+    if k == 8:
+        return _side_by_side(
+            8,
+            start,
+            move,
+            at,
+            to,
+            arc,
+            like,
+            code,
+            starts,
+            safe,
+            first,
+            last,
+            carried,
+            alpha,
+            share,
+            room,
+            where,
+            stop,
+        )
+    elif k == 16:
+        return _side_by_side(
+            16,
+            start,
+            move,
+            at,
+            to,
+            arc,
+            like,
+            code,
+            starts,
+            safe,
+            first,
+            last,
+            carried,
+            alpha,
+            share,
+            room,
+            where,
+            stop,
+        )
+    elif k == 32:
+        return _side_by_side(
+            32,
+            start,
+            move,
+            at,
+            to,
+            arc,
+            like,
+            code,
+            starts,
+            safe,
+            first,
+            last,
+            carried,
+            alpha,
+            share,
+            room,
+            where,
+            stop,
+        )
+    else:
+        return _side_by_side(
+            k,
+            start,
+            move,
+            at,
+            to,
+            arc,
+            like,
+            code,
+            starts,
+            safe,
+            first,
+            last,
+            carried,
+            alpha,
+            share,
+            room,
+            where,
+            stop,
+        )
+
+
+def _side_by_side(
+    k,
+    start,
+    move,
+    at,
+    to,
+    arc,
+    like,
+    code,
+    starts,
+    safe,
+    first,
+    last,
+    carried,
+    alpha,
+    share,
+    room,
+    where,
+    stop,
+):
+    """Sequences `first` to `last`, without the last, a step of each at a time."""
     coded = code.size > 0
-    a = carried  # up to a factor, so that no step waits for a division
-    ahead = np.empty(k)
-    for n in range(starts.size - 1):
-        goes_on = n == 0 and carried[k] > 0.0
-        before = carried[k] if goes_on else 1.0
-        for t in range(starts[n], starts[n + 1]):
-            if t % _LOOK == 0 and stop[0] != 0:
-                return STOPPED
-            o = t * k
-            b = code[t] * k if coded else o
-            is_first = t == starts[n] and not goes_on
-            if is_first:
-                for j in range(k):
-                    ahead[j] = start[j]
-            else:
-                _ahead(k, move, at, to, arc, a, 0, ahead)
-            for j in range(k):
-                a[j] = ahead[j] * like[b + j]
-            total = _total(a, k)
-            if not total > 0.0 or (safe != 0 and is_first and total < _FIRST):
-                where[0] = t
-                return IMPOSSIBLE if safe == 0 or (not total > 0.0 and not is_first) else NARROW
-            share[t] = total / before
-            inverse = 1.0 / total
-            for j in range(k):
-                alpha[o + j] = a[j] * inverse
-            if safe == 0:
-                for j in range(k):
-                    if 0.0 < alpha[o + j] < _TINY:
-                        return NARROW
-            before = total
-            if total < _LOW or total > _UP:
-                for j in range(k):
-                    a[j] = alpha[o + j]
-                before = 1.0
-        carried[k] = before
+    a = room[: _BESIDE * k]  # up to a factor, so that no step waits for a division
+    ahead = room[_BESIDE * k :]
+    before = np.ones(last - first)
+    steps = 0
+    for n in range(first, last):
+        steps = max(steps, starts[n + 1] - starts[n])
+    goes_on = first == 0 and carried[k] > 0.0
+    if goes_on:
+        before[0] = carried[k]
+        for j in apart(k):
+            a[j] = carried[j]
+    for i in range(steps):
+        if i % _LOOK == 0 and stop[0] != 0:
+            return STOPPED
+        for n in range(first, last):
+            t = starts[n] + i
+            if t < starts[n + 1]:
+                s = (n - first) * k
+                b = code[t] * k if coded else t * k
+                if i == 0 and not (goes_on and n == 0):
+                    for j in apart(k):
+                        ahead[j] = start[j]
+                elif at.size == 0:
+                    _times(k, move, a, s, ahead, 0)
+                else:
+                    _ahead(k, move, at, to, arc, a, s, ahead)
+                for j in apart(k):
+                    a[s + j] = ahead[j] * like[b + j]
+        for n in range(first, last):
+            t = starts[n] + i
+            if t < starts[n + 1]:
+                s = (n - first) * k
+                o = t * k
+                is_first = i == 0 and not (goes_on and n == 0)
+                total = _total(a, s, k)
+                if not total > 0.0 or (safe != 0 and is_first and total < _FIRST):
+                    where[0] = t
+                    return IMPOSSIBLE if safe == 0 or (not total > 0.0 and not is_first) else NARROW
+                share[t] = total / before[n - first]
+                inverse = 1.0 / total
+                for j in apart(k):
+                    alpha[o + j] = a[s + j] * inverse
+                if safe == 0:
+                    for j in range(k):
+                        if 0.0 < alpha[o + j] < _TINY:
+                            return NARROW
+                before[n - first] = total
+                if total < _LOW or total > _UP:
+                    for j in apart(k):
+                        a[s + j] = alpha[o + j]
+                    before[n - first] = 1.0
+    if last == starts.size - 1:
+        for j in apart(k):
+            carried[j] = a[(last - first - 1) * k + j]
+        carried[k] = before[last - first - 1]
     return DONE
 
 
@@ -230,6 +399,7 @@ def backward(
     weight: Floats,
     alpha: Floats,
     share: Floats,
+    room: Floats,
     first: Floats,
     pairs: Floats,
     seen: Floats,
@@ -240,49 +410,111 @@ def backward(
     `pairs` lacks the factor of the transition itself. `seen` is by code. Each sequence counts `weight`.
     """
     k = first.size
+    if k == 8:
+        return _backward(
+            8, turned, at, to, arc, like, code, starts, weight, alpha, share, room, first, pairs, seen, stop
+        )
+    elif k == 16:
+        return _backward(
+            16, turned, at, to, arc, like, code, starts, weight, alpha, share, room, first, pairs, seen, stop
+        )
+    elif k == 32:
+        return _backward(
+            32, turned, at, to, arc, like, code, starts, weight, alpha, share, room, first, pairs, seen, stop
+        )
+    else:
+        return _backward(
+            k, turned, at, to, arc, like, code, starts, weight, alpha, share, room, first, pairs, seen, stop
+        )
+
+
+def _backward(
+    k, turned, at, to, arc, like, code, starts, weight, alpha, share, room, first, pairs, seen, stop
+):
     coded = code.size > 0
-    paired = pairs.size > 0
     counted = seen.size > 0
-    beta = np.empty(k)
-    w = np.empty(k)
-    for n in range(starts.size - 1):
-        begin = starts[n]
-        heavy = weight[n]
-        for t in range(starts[n + 1] - 1, begin - 1, -1):
-            if t % _LOOK == 0 and stop[0] != 0:
+    dense = at.size == 0
+    kept = pairs.size > 0 and dense  # pairs of four rows are added at once
+    w, beta = room[: _BESIDE * k], room[_BESIDE * k : 2 * _BESIDE * k]
+    here, onward = room[2 * _BESIDE * k : 6 * _BESIDE * k], room[6 * _BESIDE * k : 10 * _BESIDE * k]
+    for g in range(0, starts.size - 1, _BESIDE):
+        end = min(g + _BESIDE, starts.size - 1)
+        steps = 0
+        for n in range(g, end):
+            steps = max(steps, starts[n + 1] - starts[n])
+        for i in range(steps):
+            if i % _LOOK == 0 and stop[0] != 0:
                 return STOPPED
-            o = t * k
-            if t == starts[n + 1] - 1:
-                for j in range(k):
-                    beta[j] = 1.0
-            else:
-                _back(k, turned, at, to, arc, w, beta)
-                if paired:
-                    if at.size == 0:
-                        for i in range(k):
-                            x = alpha[o + i] * heavy
-                            m = i * k
-                            for j in range(k):
-                                pairs[m + j] += x * w[j]
-                    else:
-                        for i in range(k):
-                            x = alpha[o + i] * heavy
-                            if x != 0.0:
-                                for e in range(at[i], at[i + 1]):
-                                    pairs[e] += x * w[to[e]]
-            b = code[t] * k if coded else o
-            inverse = 1.0 / share[t]
-            for j in range(k):
-                a = alpha[o + j]
-                # From a state that cannot be reached the way on may seem as likely as it wants.
-                w[j] = like[b + j] * inverse * beta[j] if a != 0.0 else 0.0
-                alpha[o + j] = a * beta[j] if a != 0.0 else 0.0
-            if counted:
-                for j in range(k):
-                    seen[b + j] += heavy * alpha[o + j]
-        for j in range(k):
-            first[j] += heavy * alpha[begin * k + j]
+            for n in range(g, end):
+                s = (n - g) * k
+                if starts[n + 1] - 1 - i < starts[n]:
+                    continue
+                elif i == 0:
+                    for j in apart(k):
+                        beta[s + j] = 1.0
+                elif dense:
+                    _times(k, turned, w, s, beta, s)
+                else:
+                    _along(k, at, to, arc, w, s, beta, s)
+            for n in range(g, end):
+                t = starts[n + 1] - 1 - i
+                if t < starts[n]:
+                    continue
+                s = (n - g) * k
+                o = t * k
+                b = code[t] * k if coded else o
+                heavy = weight[n]
+                inverse = 1.0 / share[t]
+                q = 4 * s + (i & 3) * k
+                if kept:
+                    many = heavy if i > 0 else 0.0  # nothing follows the last row
+                    for j in apart(k):
+                        here[q + j] = alpha[o + j] * many
+                        onward[q + j] = w[s + j] if i > 0 else 0.0
+                elif pairs.size > 0 and i > 0:
+                    for e in range(k):
+                        x = alpha[o + e] * heavy
+                        if x != 0.0:
+                            for j in range(at[e], at[e + 1]):
+                                pairs[j] += x * w[s + to[j]]
+                for j in apart(k):
+                    # From a state that cannot be reached the way on may seem as likely as it wants.
+                    a = alpha[o + j]
+                    x = beta[s + j] if a != 0.0 else 0.0
+                    w[s + j] = like[b + j] * inverse * x
+                    alpha[o + j] = a * x
+                if counted:
+                    for j in apart(k):
+                        seen[b + j] += heavy * alpha[o + j]
+                if t == starts[n]:
+                    for j in apart(k):
+                        first[j] += heavy * alpha[o + j]
+                if kept and (i & 3 == 3 or t == starts[n]):
+                    for j in apart(q + k, 4 * (s + k)):
+                        here[j] = 0.0
+                        onward[j] = 0.0
+                    _add_pairs(k, here, onward, 4 * s, pairs)
     return DONE
+
+
+def _add_pairs(k, here, onward, o, pairs):
+    """Add what four rows say of pairs, for two states at a time: `pairs` is read and written less often."""
+    o1, o2, o3 = o + k, o + 2 * k, o + 3 * k
+    for i in range(0, k - 1, 2):
+        x0, x1, x2, x3 = here[o + i], here[o1 + i], here[o2 + i], here[o3 + i]
+        y0, y1, y2, y3 = here[o + i + 1], here[o1 + i + 1], here[o2 + i + 1], here[o3 + i + 1]
+        m = i * k
+        for j in apart(k):
+            w0, w1, w2, w3 = onward[o + j], onward[o1 + j], onward[o2 + j], onward[o3 + j]
+            pairs[m + j] = (((pairs[m + j] + x0 * w0) + x1 * w1) + x2 * w2) + x3 * w3
+            pairs[m + k + j] = (((pairs[m + k + j] + y0 * w0) + y1 * w1) + y2 * w2) + y3 * w3
+    if k % 2 == 1:
+        i = k - 1
+        x0, x1, x2, x3 = here[o + i], here[o1 + i], here[o2 + i], here[o3 + i]
+        m = i * k
+        for j in apart(k):
+            y0 = ((pairs[m + j] + x0 * onward[o + j]) + x1 * onward[o1 + j]) + x2 * onward[o2 + j]
+            pairs[m + j] = y0 + x3 * onward[o3 + j]
 
 
 def backward_of_four(
@@ -365,72 +597,6 @@ def backward_of_four(
     return DONE
 
 
-def backward_apart(
-    turned: Floats,
-    like: Floats,
-    code: Ints32,
-    starts: Ints,
-    begun: int,
-    weight: Floats,
-    alpha: Floats,
-    share: Floats,
-    carried: Floats,
-    ways: Floats,
-    first: Floats,
-    seen: Floats,
-    by_row: int,
-    stop: Flag,
-):
-    """What is expected but for pairs: these are `alpha`, turned, times `ways` one row later.
-
-    That is one product of matrices for many rows; afterwards `alpha` is zero in the last row of a sequence.
-    The first sequence has `begun` before these rows, or not. Where the last goes on after them, `carried` is
-    w of the next row, with one behind it, else zero; afterwards it is w of the first row here. `seen` is by
-    code, or by row.
-    """
-    k = first.size
-    coded = code.size > 0
-    beta = np.empty(k)
-    w = np.empty(k)
-    for n in range(starts.size - 1):
-        begin, last = starts[n], starts[n + 1] - 1
-        heavy = weight[n]
-        goes_on = n == starts.size - 2 and carried[k] != 0.0
-        for j in range(k):
-            w[j] = carried[j]
-        for t in range(last, begin - 1, -1):
-            if t % _LOOK == 0 and stop[0] != 0:
-                return STOPPED
-            o = t * k
-            if t == last and not goes_on:
-                for j in range(k):
-                    beta[j] = 1.0
-            else:
-                _times(k, turned, w, 0, beta)
-            b = code[t] * k if coded else o
-            c = o if by_row != 0 else b
-            inverse = 1.0 / share[t]
-            for j in range(k):
-                # From a state that cannot be reached the way on may seem as likely as it wants.
-                x = beta[j] if alpha[o + j] != 0.0 else 0.0
-                w[j] = like[b + j] * inverse * x
-                beta[j] = alpha[o + j] * x * heavy
-            for j in range(k):
-                ways[o + j] = w[j] * heavy
-            for j in range(k):
-                seen[c + j] += beta[j]
-            if t == last and not goes_on:
-                for j in range(k):
-                    alpha[o + j] = 0.0
-        if n > 0 or begun == 0:
-            for j in range(k):
-                first[j] += beta[j]
-        if n == 0:
-            for j in range(k):
-                carried[j] = w[j]
-    return DONE
-
-
 def lagged(
     turned: Floats,
     at: Ints,
@@ -461,7 +627,10 @@ def lagged(
                 inverse = 1.0 / share[s]
                 for j in range(k):
                     w[j] = like[b + j] * inverse * beta[j] if alpha[s * k + j] != 0.0 else 0.0
-                _back(k, turned, at, to, arc, w, beta)
+                if at.size == 0:
+                    _times(k, turned, w, 0, beta, 0)
+                else:
+                    _along(k, at, to, arc, w, 0, beta, 0)
             for j in range(k):
                 a = alpha[t * k + j]
                 gamma[t * k + j] = a * beta[j] if a != 0.0 else 0.0
@@ -475,6 +644,7 @@ def score(
     at: Ints,
     to: Ints,
     arc: Floats,
+    room: Floats,
     like: Floats,
     code: Ints32,
     starts: Ints,
@@ -488,73 +658,109 @@ def score(
     Where nothing can be lost it goes from both ends at once: neither way waits for the other's last step.
     """
     k = start.size
+    if k == 8:
+        return _score(8, start, move, turned, at, to, arc, room, like, code, starts, safe, logs, powers, stop)
+    elif k == 16:
+        return _score(
+            16, start, move, turned, at, to, arc, room, like, code, starts, safe, logs, powers, stop
+        )
+    elif k == 32:
+        return _score(
+            32, start, move, turned, at, to, arc, room, like, code, starts, safe, logs, powers, stop
+        )
+    else:
+        return _score(k, start, move, turned, at, to, arc, room, like, code, starts, safe, logs, powers, stop)
+
+
+def _score(k, start, move, turned, at, to, arc, room, like, code, starts, safe, logs, powers, stop):
+    """The same for k states: a number that the compiler knows, if it is usual."""
     coded = code.size > 0
-    a = np.empty(k)
-    ahead = np.empty(k)
-    back = np.empty(k)
-    w = np.empty(k)
-    for n in range(starts.size - 1):
-        begin, end = starts[n], starts[n + 1]
-        power = 0
-        b = code[begin] * k if coded else begin * k
-        total = 0.0
-        for j in range(k):
-            a[j] = start[j] * like[b + j]
-            total += a[j]
-            back[j] = 1.0
-        if not total > 0.0 or (safe != 0 and total < _FIRST):
-            return NARROW  # or impossible: whoever looks for the step will see
-        half = (end - begin - 1) // 2 if safe != 0 else 0
+    a, back = room[: _BESIDE * k], room[_BESIDE * k : 2 * _BESIDE * k]
+    ahead, w = room[2 * _BESIDE * k : (2 * _BESIDE + 1) * k], room[(2 * _BESIDE + 1) * k :]
+    half = np.empty(_BESIDE, np.int64)
+    for g in range(0, starts.size - 1, _BESIDE):
+        last = min(g + _BESIDE, starts.size - 1)
+        least, steps = starts[last] - starts[g], 0
+        for n in range(g, last):
+            begin = starts[n]
+            half[n - g] = (starts[n + 1] - begin - 1) // 2 if safe != 0 else 0
+            least, steps = min(least, half[n - g]), max(steps, half[n - g])
+            b = code[begin] * k if coded else begin * k
+            s = (n - g) * k
+            total = 0.0
+            for j in range(k):
+                a[s + j] = start[j] * like[b + j]
+                total += a[s + j]
+                back[s + j] = 1.0
+            if not total > 0.0 or (safe != 0 and total < _FIRST):
+                return NARROW  # or impossible: whoever looks for the step will see
+            powers[n] = 0
         # A row changes sums by 2**-364 to 2**64 at most, and what is above _TINY after four has lost nothing.
-        for i in range(half):
+        for i in range(steps):
             if i % _LOOK == 0 and stop[0] != 0:
                 return STOPPED
-            c = code[end - 1 - i] * k if coded else (end - 1 - i) * k
-            for j in range(k):
-                w[j] = back[j] * like[c + j]
-            _ahead(k, turned, at, to, arc, w, 0, back)
-            b = code[begin + 1 + i] * k if coded else (begin + 1 + i) * k
-            _ahead(k, move, at, to, arc, a, 0, ahead)
-            for j in range(k):
-                a[j] = ahead[j] * like[b + j]
-            if i % 4 != 3 and i != half - 1:
+            for n in range(g, last):
+                if i < half[n - g]:
+                    s = (n - g) * k
+                    t = starts[n + 1] - 1 - i
+                    c = code[t] * k if coded else t * k
+                    for j in apart(k):
+                        w[j] = back[s + j] * like[c + j]
+                    _times(k, turned, w, 0, back, s)
+            for n in range(g, last):
+                if i < half[n - g]:
+                    s = (n - g) * k
+                    t = starts[n] + 1 + i
+                    b = code[t] * k if coded else t * k
+                    _times(k, move, a, s, ahead, 0)
+                    for j in apart(k):
+                        a[s + j] = ahead[j] * like[b + j]
+            if i & 3 != 3 and i < least - 1:
                 continue
-            total = _total(a, k)
-            other = _total(back, k)
-            if not total > _TINY or not other > _TINY:
-                return NARROW
-            if not _LOW <= total <= _UP:
-                power += _scaled(a, total)
-            if not _LOW <= other <= _UP:
-                power += _scaled(back, other)
-        for t in range(begin + 1 + half, end - half):
-            if t % _LOOK == 0 and stop[0] != 0:
-                return STOPPED
-            b = code[t] * k if coded else t * k
-            _ahead(k, move, at, to, arc, a, 0, ahead)
+            for n in range(g, last):
+                if i >= half[n - g] or (i & 3 != 3 and i < half[n - g] - 1):
+                    continue
+                s = (n - g) * k
+                total = _total(a, s, k)
+                other = _total(back, s, k)
+                if not total > _TINY or not other > _TINY:
+                    return NARROW
+                if not _LOW <= total <= _UP:
+                    power = _scaled(a, s, k, total)
+                    powers[n] += power
+                if not _LOW <= other <= _UP:
+                    power = _scaled(back, s, k, other)
+                    powers[n] += power
+        for n in range(g, last):
+            s = (n - g) * k
+            for t in range(starts[n] + 1 + half[n - g], starts[n + 1] - half[n - g]):
+                if t % _LOOK == 0 and stop[0] != 0:
+                    return STOPPED
+                b = code[t] * k if coded else t * k
+                _ahead(k, move, at, to, arc, a, s, ahead)
+                for j in apart(k):
+                    a[s + j] = ahead[j] * like[b + j]
+                total = _total(a, s, k)
+                if not total > 0.0:
+                    return NARROW
+                if not _LOW <= total <= _UP:
+                    power = _scaled(a, s, k, total)
+                    powers[n] += power
+                if safe == 0:
+                    for j in range(k):
+                        if 0.0 < a[s + j] < _TINY:
+                            return NARROW
+            total = 0.0
             for j in range(k):
-                a[j] = ahead[j] * like[b + j]
-            total = _total(a, k)
+                total += a[s + j] * back[s + j]
             if not total > 0.0:
                 return NARROW
-            if not _LOW <= total <= _UP:
-                power += _scaled(a, total)
-            if safe == 0:
-                for j in range(k):
-                    if 0.0 < a[j] < _TINY:
-                        return NARROW
-        total = 0.0
-        for j in range(k):
-            total += a[j] * back[j]
-        if not total > 0.0:
-            return NARROW
-        logs[n] = math.log(total)
-        powers[n] = power
+            logs[n] = math.log(total)
     return DONE
 
 
-def _scaled(a, total):
-    """Bring what sums up to `total` near one; returns the power of two that was taken out."""
+def _scaled(a, o, k, total):
+    """Bring k numbers that sum up to `total` near one; returns the power of two that was taken out."""
     power = 0
     by = 1.0
     while total < _LOW:
@@ -565,7 +771,7 @@ def _scaled(a, total):
         total *= _LOW
         by *= _LOW
         power += 64
-    for j in range(a.size):
+    for j in apart(o, o + k):
         a[j] *= by
     return power
 
