@@ -258,13 +258,53 @@ def test_partial_correlation_is_that_of_residuals() -> None:
         assert seen.p_values[0] == pytest.approx(2 * stats.norm.sf(z))
 
 
-def test_a_permutation_test_agrees_with_g_on_many_rows() -> None:
-    frame = pd.DataFrame(rows_of(5, 400, "abc", 2))
-    shuffled = Tester(problem_of(frame), pgm.independence.Permutation(shuffles=400))
-    plain = Tester(problem_of(frame), pgm.independence.G())
+def g_of(table: np.ndarray) -> float:
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
+    return 2.0 * float(np.sum(np.where(table > 0, table * np.log(np.maximum(table, 1) / expected), 0.0)))
+
+
+def shuffled_exactly(tables: list[np.ndarray]) -> float:
+    """P(a shuffle of the rows in each table of two by two tells at least as much): hypergeometric."""
+    observed, found = sum(map(g_of, tables)), [(0.0, 1.0)]
+    for table in tables:
+        (a, b), (c, d) = table
+        law = stats.hypergeom(a + b + c + d, a + c, a + b)
+        each = [
+            (g_of(np.array([[k, a + b - k], [a + c - k, d - a + k]])), law.pmf(k))
+            for k in range(max(0, a - d), min(a + b, a + c) + 1)
+        ]
+        found = [(g + own, p * q) for g, p in found for own, q in each]
+    return sum(p for g, p in found if g >= observed - 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_permutation_test_is_that_of_all_shuffles(seed: int) -> None:
+    frame, shuffles = pd.DataFrame(rows_of(seed, [15, 40, 60, 400][seed], "abc", 2)), 20_000
+    tester = Tester(problem_of(frame), pgm.independence.Permutation(shuffles=shuffles))
     for given in ((), (2,)):
-        one, other = (t.outcomes(0, given, np.array([1])).p_values[0] for t in (shuffled, plain))
-        assert one == pytest.approx(other, abs=0.05)
+        groups = [frame] if not given else [some for _, some in frame.groupby("c")]
+        wanted = shuffled_exactly([pd.crosstab(x.a, x.b).to_numpy() for x in groups])
+        found = tester.outcomes(0, given, np.array([1])).p_values[0]
+        assert abs(found - wanted) < 4 * math.sqrt(wanted * max(1 - wanted, 0.0) / shuffles) + 1 / shuffles
+
+
+def test_a_permutation_test_counts_rows() -> None:
+    """Weights that are whole numbers are so many rows; rows that occur often are counted once, unseen."""
+    frame = pd.DataFrame(rows_of(5, 3000, "abc", 2))
+    frame["b"] = np.where(np.arange(3000) % 3 > 0, frame["a"], frame["b"])
+    search, whole = pgm.searches.PC(test="permutation"), dict(frame)
+    once = frame.value_counts().rename("n").reset_index()
+    found = pgm.learn_structure(whole, search=search, seed=0)
+    assert (
+        found.network.cpdag() == pgm.learn_structure(once, weights="n", search=search, seed=0).network.cpdag()
+    )
+    assert {frozenset(arc) for arc in found.network.edges} == {frozenset("ab")}
+    with pytest.raises(pgm.InvalidArgument, match="weights= are whole numbers of rows"):
+        pgm.learn_structure(frame, weights=np.full(3000, 0.5), search=search)
+
+
+def test_mutual_information_has_a_threshold() -> None:
+    frame = pd.DataFrame(rows_of(5, 400, "abc", 2))
     told = Tester(problem_of(frame), pgm.independence.MutualInformation(threshold=1.0))
     assert told.outcomes(0, (), np.array([1])).p_values[0] == 1.0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -50,8 +51,9 @@ class Tester:
                     f'test="{test.name}" is for states; {listed([problem.names[i] for i in numbers])} are '
                     'continuous: use test="partial-correlation" where all are, or states=pgm.Bins.'
                 )
-            if isinstance(test, Permutation):
-                problem.need_rows('test="permutation"')
+            weights = problem.weights
+            if isinstance(test, Permutation) and weights is not None and (weights != np.rint(weights)).any():
+                raise InvalidArgument('test="permutation" shuffles rows: weights= are whole numbers of rows.')
             self._rows = None if problem.asked is not None else rows_of(problem.counts)
 
     def outcomes(self, v: int, given: tuple[int, ...], candidates: np.ndarray) -> Outcomes:
@@ -59,17 +61,19 @@ class Tester:
         self.asked += candidates.size
         if isinstance(self.test, PartialCorrelation):
             return self._correlations(v, given, candidates)
-        if self._rows is not None:
-            found, freedom, used = self._depend(self._rows, v, given, candidates)
-        else:
-            found, freedom, used = self._asked(v, given, candidates)
+        found, freedom, used = np.empty((3, candidates.size))
+        p_values = np.ones(candidates.size)
+        for rows, own, others, those, at in self._parts(v, given, candidates):
+            found[at], freedom[at], used[at] = self._depend(rows, own, others, those)
+            if isinstance(self.test, Permutation):
+                p_values[at] = [
+                    self._shuffled(rows, own, others, int(x), g)
+                    for x, g in zip(those, found[at], strict=True)
+                ]
         if isinstance(self.test, MutualInformation):
             told = np.where(used > 0.0, found / np.maximum(2.0 * used, 1e-300), 0.0)
             return Outcomes(found, freedom, used, np.where(told < self.test.threshold, 1.0, 0.0))
         if isinstance(self.test, Permutation):
-            p_values = np.array(
-                [self._shuffled(v, given, int(x), g) for x, g in zip(candidates, found, strict=True)]
-            )
             return Outcomes(found, freedom, used, p_values)
         from scipy.special import chdtrc
 
@@ -89,20 +93,24 @@ class Tester:
         )  # fmt: skip
         return found, freedom, used
 
-    def _asked(
+    def _parts(
         self, v: int, given: tuple[int, ...], candidates: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The same from counts that an engine makes, several candidates at a time."""
+    ) -> Iterator[tuple[Rows, int, tuple[int, ...], np.ndarray, np.ndarray]]:
+        """Rows with the places of v, of those given and of some candidates in them, and which these are.
+
+        Counts that an engine makes are of several candidates at a time.
+        """
+        if self._rows is not None:
+            yield self._rows, v, given, candidates, np.arange(candidates.size)
+            return
         asked, clock = self.problem.asked, self.problem.clock
         assert asked is not None
         place = {int(u): i for i, u in enumerate(candidates.tolist())}
-        out = np.empty((3, candidates.size))
         base = [v, *given]
+        own = tuple(range(1, len(base)))
         for some, counts in asked.blocks(base, list(place), clock):
             at = np.arange(len(base), len(base) + len(some), dtype=np.int64)
-            own = tuple(range(1, len(base)))
-            out[:, [place[u] for u in some]] = self._depend(rows_of(counts), 0, own, at)
-        return out[0], out[1], out[2]
+            yield rows_of(counts), 0, own, at, np.array([place[u] for u in some])
 
     def _correlations(self, v: int, given: tuple[int, ...], candidates: np.ndarray) -> Outcomes:
         from scipy.special import ndtr
@@ -126,40 +134,42 @@ class Tester:
                 p_values[i] = 2.0 * float(ndtr(-found[i]))
         return Outcomes(found, np.ones(candidates.size), rows, p_values)
 
-    def _shuffled(self, v: int, given: tuple[int, ...], x: int, observed: float) -> float:
-        """The share of shuffles with a statistic at least as large; the data count as one."""
+    def _shuffled(self, rows: Rows, v: int, given: tuple[int, ...], x: int, observed: float) -> float:
+        """The share of shuffles with a statistic at least as large; the data count as one.
+
+        What shuffling does to counts is drawn at once: tables with the same sums (Patefield 1981).
+        """
+        from scipy.special import xlogy
+        from scipy.stats import random_table
+
         assert isinstance(self.test, Permutation)
-        assert self._rows is not None
-        d, rng = self._rows, self.problem.rng
-        kept = np.ones(d.codes.shape[1], bool)
-        if d.gaps.shape[1]:
-            kept = ~d.gaps[[v, x, *given]].any(axis=0).astype(bool)
-        if d.weights.size:
-            raise InvalidArgument('test="permutation" shuffles rows, so it takes no weights.')
-        group = np.zeros(int(kept.sum()), np.int64)
-        for u in given:
-            group = group * int(d.cards[u]) + d.codes[u, kept]
-        _, group = np.unique(group, return_inverse=True)
-        mine, theirs = d.codes[v, kept].astype(np.int64), d.codes[x, kept].astype(np.int64)
-        order = np.argsort(group, kind="stable")
-        group, mine, theirs = group[order], mine[order], theirs[order]
-        r, w = int(d.cards[v]), int(d.cards[x])
-        size = int(group[-1]) + 1 if group.size else 0
-        reached = 1
-        for _ in range(self.test.shuffles):
-            self.problem.clock.check("shuffling")
-            shuffled = theirs[np.lexsort((rng.random(group.size), group))]
-            table = np.bincount((group * r + mine) * w + shuffled, minlength=size * r * w).astype(np.float64)
-            reached += _g(table.reshape(size, r, w)) >= observed - 1e-9 * (1.0 + observed)
-        return reached / (self.test.shuffles + 1)
+        shuffles, clock = self.test.shuffles, self.problem.clock
+        statistics = np.zeros(shuffles)
+        for table in _tables(rows, v, given, x):
+            clock.check("shuffling")
+            across, down = table.sum(axis=1), table.sum(axis=0)
+            across, down = across[across > 0], down[down > 0]
+            if across.size < 2 or down.size < 2:  # nothing to shuffle
+                continue
+            drawn = random_table(across, down).rvs(shuffles, random_state=self.problem.rng)
+            expected = across[:, None] * down / across.sum()
+            statistics += 2.0 * xlogy(drawn, drawn / expected).sum(axis=(1, 2))
+        reached = int((statistics >= observed - 1e-9 * (1.0 + observed)).sum())
+        return (reached + 1) / (shuffles + 1)
 
 
-def _g(table: np.ndarray) -> float:
-    across, down = table.sum(axis=2, keepdims=True), table.sum(axis=1, keepdims=True)
-    total = table.sum(axis=(1, 2), keepdims=True)
-    seen = table > 0.0
-    expected = (across * down / np.maximum(total, 1.0))[seen]
-    return float(2.0 * (table[seen] * np.log(table[seen] / expected)).sum())
+def _tables(rows: Rows, v: int, given: tuple[int, ...], x: int) -> np.ndarray:
+    """The counts of v and x where those given have each of the states that occur, (cases, states, states)."""
+    kept = np.ones(rows.codes.shape[1], bool)
+    if rows.gaps.shape[1]:
+        kept = ~rows.gaps[[v, x, *given]].any(axis=0).astype(bool)
+    case = np.zeros(int(kept.sum()), np.int64)
+    for u in given:
+        case = np.unique(case * int(rows.cards[u]) + rows.codes[u, kept], return_inverse=True)[1].reshape(-1)
+    r, w, cases = int(rows.cards[v]), int(rows.cards[x]), int(case.max(initial=-1)) + 1
+    place = (case * r + rows.codes[v, kept]) * w + rows.codes[x, kept]
+    counts = np.bincount(place, rows.weights[kept] if rows.weights.size else None, cases * r * w)
+    return np.rint(counts).astype(np.int64).reshape(cases, r, w)
 
 
 def _partial(scatter: np.ndarray) -> float:

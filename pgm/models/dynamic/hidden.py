@@ -164,6 +164,9 @@ class HiddenChain:
     def decode(self, data: Any, *, lengths: Any = None, sequence: Any = None) -> Any:
         """Return the most probable path of states (Viterbi).
 
+        Where a state has hidden parts, this and `.probability` are of the most probable path of these: of the
+        times that a semi-Markov state stays, what urns contain, which part of a composition it is.
+
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
             lengths: how many steps each sequence has, where all stand one below the other.

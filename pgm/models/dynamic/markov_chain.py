@@ -459,7 +459,8 @@ def _found(data: Any, lengths: Any, sequence: Any) -> Variable:
     try:
         domain = inferring.domain_of("state", read.one_column())
     except InvalidFrame as error:
-        raise InvalidArgument(f"Name the states, {remedy}, for the sequences do not. {error}") from None
+        why = str(error).partition(": say ")[0].rstrip(".")
+        raise InvalidArgument(f"Name the states, {remedy}, for the sequences do not. {why}.") from None
     if not domain.states:
         raise InvalidArgument(
             "The sequences hold measurements, and a chain has states: make some of them with pgm.discretize, "

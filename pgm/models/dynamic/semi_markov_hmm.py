@@ -197,7 +197,10 @@ class SemiMarkovHMM(HiddenChain):
         return StatePath(self.variable, codes, joint, likely)
 
     def to_network(self, steps: int) -> BayesianNetwork:
-        """Return the Bayesian network of so many steps: "place[0]" is a state and how long it has been."""
+        """Return the Bayesian network of so many steps: "place[0]" is a state and how long it has been.
+
+        If the model is `complete`, "ends[T-1]" says whether the time of the last state is over then.
+        """
         places = as_domain([(state, age) for state in self.states for age in range(1, self.max_duration + 1)])
         return network(self, steps_of(steps), places)
 
