@@ -1,8 +1,14 @@
-"""Each example runs as a newcomer would run it: by name, from an empty directory."""
+"""Each example runs as a newcomer would run it: by name, from an empty directory, in a process of its own.
+
+Where the system can fork, these are forks of one process that has imported what all of them import.
+"""
+
+from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -26,20 +32,75 @@ KNOWN = {
 }
 
 
+FORKING = """
+import os, runpy, sys, traceback
+import matplotlib.figure, matplotlib.backends.backend_agg, pgm.plot
+for line in sys.stdin:
+    example, folder = line.rstrip().split("\\t")
+    child = os.fork()
+    if child:
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+        continue
+    os.chdir(folder)
+    for number, name in (1, "printed"), (2, "errors"):
+        os.dup2(os.open(f"../{name}", os.O_WRONLY | os.O_CREAT), number)
+    sys.argv, code = [example], 1
+    sys.path[0] = os.path.dirname(example)
+    try:
+        runpy.run_path(example, run_name="__main__")
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+"""
+PYTHON = [sys.executable, "-W", "error::UserWarning"]
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
+Run = Callable[[Path, Path], tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def run() -> Iterator[Run]:
+    """A function that runs an example in a folder: its exit code, what it prints, and its errors."""
+
+    def alone(example: Path, folder: Path) -> tuple[int, str, str]:
+        command = [*PYTHON, str(example)]
+        done = subprocess.run(
+            command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=240
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    if not hasattr(os, "fork"):
+        yield alone
+        return
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([*PYTHON, "-c", FORKING], env=ENVIRONMENT, **pipes) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+
+        def forked(example: Path, folder: Path) -> tuple[int, str, str]:
+            process.stdin.write(f"{example}\t{folder}\n")
+            process.stdin.flush()
+            code = int(process.stdout.readline())
+            return code, (folder.parent / "printed").read_text(), (folder.parent / "errors").read_text()
+
+        yield forked
+        process.stdin.close()
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_example_runs_says_what_is_known_and_leaves_one_picture(example, tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-W", "error::UserWarning", str(example)],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=240,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip()
+def test_example_runs_says_what_is_known_and_leaves_one_picture(
+    example: Path, tmp_path: Path, run: Run
+) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    code, printed, errors = run(example, empty)
+    assert code == 0, errors
+    assert printed.strip()
     for number in KNOWN.get(example.stem, []):
-        assert number in done.stdout
-    (picture,) = tmp_path.iterdir()
+        assert number in printed
+    (picture,) = empty.iterdir()
     assert picture.name == f"{example.stem}.png"
     assert picture.read_bytes().startswith(b"\x89PNG")
