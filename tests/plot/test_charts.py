@@ -96,7 +96,7 @@ PLOTTED = [
 
 @pytest.mark.filterwarnings("ignore:Glyph")  # the letters of every language are not in every font
 @pytest.mark.parametrize("name", PLOTTED)
-def test_everything_that_can_be_drawn_is_drawn(name):
+def test_everything_that_can_be_drawn_is_drawn_and_no_title_leaves_its_picture(name):
     thing = everything()[name]
     if isinstance(thing, Report) and not (thing.residuals or thing.chains or thing.course):
         with pytest.raises(pgm.InvalidArgument, match="Nothing was recorded"):
@@ -107,24 +107,15 @@ def test_everything_that_can_be_drawn_is_drawn(name):
     assert picture.shape[0] < 3000
     assert picture.shape[1] < 3000
     assert picture[..., :3].std() > 0 or name == "empty network"
+    if "network" not in name and "tree" not in name:
+        box, frame = ax.title.get_window_extent(), ax.figure.bbox
+        assert frame.x0 <= box.x0
+        assert box.x1 <= frame.x1
     figure = Figure(figsize=(5, 4))
     FigureCanvasAgg(figure)
     mine = figure.subplots()
     assert thing.plot(ax=mine) is mine
     drawn(mine)
-
-
-@pytest.mark.filterwarnings("ignore:Glyph")
-@pytest.mark.parametrize("name", [name for name in PLOTTED if "network" not in name and "tree" not in name])
-def test_no_title_leaves_its_picture(name):
-    thing = everything()[name]
-    if isinstance(thing, Report) and not (thing.residuals or thing.chains or thing.course):
-        return
-    ax = thing.plot()
-    drawn(ax)
-    box, frame = ax.title.get_window_extent(), ax.figure.bbox
-    assert frame.x0 <= box.x0
-    assert box.x1 <= frame.x1
 
 
 @pytest.mark.parametrize("name", ["large marginals", "large plan", "large samples", "joint of a million"])
