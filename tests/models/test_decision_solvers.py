@@ -27,23 +27,33 @@ def best_of_all(d: pgm.InfluenceDiagram, given: dict[str, str]) -> Fraction | No
     rules = {name: d.variables[name].card ** len(rows[name]) for name in waiting}
     if math.prod(rules.values()) * len(every) > MOST * 100 or not every:
         return None
+    chances = [Fraction(p) for _, p, _ in every]
+    totals = [Fraction(p * worth) for _, p, worth in every]
+    scales = [math.lcm(*(x.denominator for x in column)) for column in (chances, totals)]
+    row_of = {name: {row: i for i, row in enumerate(rows[name])} for name in waiting}
+    plain = [  # of each case: what each rule must say for it, whether that is allowed, and whole numbers
+        (
+            [(row_of[name][tuple([case[v] for v in known[name]])], case[name]) for name in waiting],
+            all(allowed(d, name, case) for name in waiting),
+            int(chance * scales[0]),
+            int(total * scales[1]),
+        )
+        for (case, *_), chance, total in zip(every, chances, totals, strict=True)
+    ]
     values = []
-    for choice in product(
+    for rules_chosen in product(
         *[product(range(d.variables[name].card), repeat=len(rows[name])) for name in waiting]
     ):
-        acts = {
-            name: dict(zip(rows[name], rule, strict=True)) for name, rule in zip(waiting, choice, strict=True)
-        }
-        total, chance = Fraction(0), Fraction(0)
-        for case, p, worth in every:
-            if any(acts[name][tuple([case[v] for v in known[name]])] != case[name] for name in waiting):
+        total = chance = 0
+        for wanted, may_be, p, worth in plain:
+            if any(rule[row] != act for rule, (row, act) in zip(rules_chosen, wanted, strict=True)):
                 continue
-            if not all(allowed(d, name, case) for name in waiting):
+            if not may_be:
                 break
-            total, chance = total + p * worth, chance + p
+            total, chance = total + worth, chance + p
         else:
             if chance:
-                values.append(total / chance)
+                values.append(Fraction(total * scales[0], chance * scales[1]))
     return max(values) if values else None
 
 
