@@ -20,7 +20,7 @@ order = rng.permutation(len(digits))
 train, held, rest = np.split(order, [700, 1000])
 halves = {"upper camera": slice(0, 32), "lower camera": slice(32, 64)}
 cameras = {
-    name: LogisticRegression(C=0.1, max_iter=2000, class_weight="balanced").fit(
+    name: LogisticRegression(C=0.1, solver="newton-cholesky", class_weight="balanced").fit(
         images[train][:, half], digits[train]
     )
     for name, half in halves.items()

@@ -182,7 +182,7 @@ class _Elimination:
     # --- the order ---
 
     def _cost(self, node: int) -> float:
-        """The approximate logarithm of the size of the table that eliminating this node leaves."""
+        """The approximate log of the size of the table that eliminating this node leaves; inf: too large."""
         nodes, gates, size = {node}, set[int](), 0.0
         for number in self._with[node]:
             item = self._items[number]
