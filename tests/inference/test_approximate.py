@@ -210,7 +210,8 @@ def test_the_same_bits_again_and_in_any_number_of_threads(engine):
 def test_limits_hold(engine):
     seen = np.zeros((60, 60), int)
     mrf = pgm.MarkovNetwork.grid(seen, states=[0, 1], coupling=0.3, unary=[[0.7, 0.3], [0.4, 0.6]])
-    mrf.marginals(engine=engine)  # what must compile has compiled
+    if hasattr(engine, "samples"):
+        mrf.marginals(engine=engine)  # a sampler that is ready has drawn something within any time
     with pgm.config(memory_limit="100 kB"), pytest.raises(pgm.TooLarge, match="bytes"):
         mrf.marginals(engine=engine)
     with pgm.config(time_limit=1e-4):
