@@ -2,7 +2,7 @@
 
 The cameras are classifiers that were trained on equal numbers of all digits; in use three quarters of the
 digits are zeros and ones. So their probabilities are divided by the prior they were trained with, and the
-network brings the one that holds. The ink meter is a number with a density for each digit, and the old reader
+network brings the one that holds. The ink meter is continuous, with a density for each digit; the old reader
 gives a label: its confusion matrix is its table. Each is a node or an evidence; the network multiplies them.
 """
 

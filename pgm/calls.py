@@ -1,6 +1,6 @@
-"""Wrong calls in the user's words: a keyword of another library is answered with ours.
+"""Wrong calls: a keyword of another library is answered with ours.
 
-Python rejects a wrong keyword before the function begins, so nothing inside can say what would be right.
+Python rejects a wrong keyword before the function begins, so nothing inside can suggest the right one.
 Public functions are therefore wrapped once, when pgm is imported; signatures, help and types stay theirs, and
 a correct call costs a tenth of a microsecond more.
 """
@@ -24,7 +24,7 @@ _MEANING = {
     "targets": "what is asked for",
     "target": "what is asked for",
     "names": "the list of variables",
-    "seed": "the seed of all that is random",
+    "seed": "the seed for everything random",
     "n": "how many to draw",
     "samples": "how many to draw",
     "k": "how many to find",
@@ -66,7 +66,7 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 
 def guarded(function: _F) -> _F:
-    """Return the same function, which explains a wrong call in the user's words.
+    """Return the same function, which explains a wrong call.
 
     >>> @guarded
     ... def query(targets, given=None, *, engine="auto"):
@@ -125,7 +125,7 @@ def _of_pgm(classes: Iterable[type]) -> list[type]:
 
 
 def _arguments(function: Callable[..., Any]) -> int:
-    """How many arguments a function takes; inspect.signature would take longer than importing some rooms."""
+    """The number of arguments of a function; inspect.signature would take longer than some imports."""
     code = cast(types.FunctionType, inspect.unwrap(function)).__code__
     several = (inspect.CO_VARARGS, inspect.CO_VARKEYWORDS)
     return code.co_argcount + code.co_kwonlyargcount + sum(bool(code.co_flags & flag) for flag in several)
@@ -151,12 +151,12 @@ def wrong(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
             return InvalidCall(f"{called} has no {word}=; {_instead(word, by_name, places)}")
     if len(args) - first > len(places):
         named = ", ".join(f"{p.name}=" for p in own if p not in places)
-        most = f"{len(places)} argument{'s' * (len(places) != 1)}" if places else "no argument"
+        most = f"{len(places) or 'no'} positional argument{'s' * (len(places) > 1)}"
         others = f"; the others are named: {named}" if named else ""
-        return InvalidCall(f"{called} takes {most} by place, not {len(args) - first}{others}.")
+        return InvalidCall(f"{called} takes {most}, not {len(args) - first}{others}.")
     twice = [p.name for p in places[: len(args) - first] if p.name in kwargs]
     if twice:
-        return InvalidCall(f"{called} has {twice[0]}= twice: by place and by name.")
+        return InvalidCall(f"{called} has {twice[0]}= twice: by position and by name.")
     missing = next(
         p for p in own[max(0, len(args) - first) :] if p.name not in kwargs and p.default is p.empty
     )
@@ -168,7 +168,7 @@ def _instead(word: str, by_name: dict[str, inspect.Parameter], places: list[insp
     meant = next((ours for ours in _OURS.get(word, ()) if ours in by_name), None)
     if meant is None:
         takes = ", ".join(f"{name}=" for name in by_name)
-        return f"it takes {takes}.{nearest(word, by_name)}" if takes else "what it takes has no names."
+        return f"it takes {takes}.{nearest(word, by_name)}" if takes else "it takes no keywords."
     return f"{_MEANING[meant]} is {_place(by_name[meant], places)}{meant}=."
 
 

@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except PGMError as error:
         return _failed(str(error))
-    except BrokenPipeError:  # whoever read the answer has read enough
+    except BrokenPipeError:  # the reader of the answer has read enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
@@ -229,7 +229,7 @@ def _parser() -> _Parser:
             "--given", nargs="+", action="extend", default=[], metavar="NAME=STATE", help=_KNOWN
         )
 
-    made = command("info", info, "say what a model consists of and exact answers cost, or what runs here")
+    made = command("info", info, "describe a model and what exact answers cost, or this installation")
     answers(made, engine=False)
 
     made = command("query", query, "print P(targets | given), for several targets jointly")
@@ -237,7 +237,7 @@ def _parser() -> _Parser:
     known(made)
     answers(made)
 
-    made = command("map", most_probable, "print the most probable states of all that is not known")
+    made = command("map", most_probable, "print the most probable states of all unobserved variables")
     made.add_argument("--targets", nargs="+", metavar="NAME", help="only of these; the others are summed out")
     made.add_argument("-k", type=_whole, default=1, help="how many of the most probable (default 1)")
     known(made)
@@ -301,51 +301,51 @@ def _parser() -> _Parser:
     made.add_argument(
         "--components",
         metavar="N|A-B",
-        help="learn a mixture of so many components instead; of 1-6: as many as --score says (bic, aic)",
+        help="learn a mixture of this many components instead; of 1-6: as many as --score says (bic, aic)",
     )
     made.add_argument("--form", help="of a mixture's covariances: full (the default), diagonal, ...")
     made.add_argument("--starts", type=_whole, metavar="N", help="how often a mixture begins (default 5)")
-    made.add_argument("--seed", type=_whole, help="of all that is random")
+    made.add_argument("--seed", type=_whole, help="for everything random")
     answers(made, engine=False)
 
     made = command("solve", solve, "print the best policy of an influence diagram, and what it is worth")
-    made.add_argument("decisions", nargs="*", default=[], help="decisions whose tables are wanted; none: all")
+    made.add_argument("decisions", nargs="*", default=[], help="decisions whose tables to print; none: all")
     known(made)
     answers(made, engine=False)
 
-    made = command("value", value, "print what it is worth to see something before a decision")
+    made = command("value", value, "print the value of observing something before a decision")
     made.add_argument("names", nargs="*", default=[], help="chance nodes seen together; none: each by itself")
     made.add_argument("--before", metavar="NAME", help="the decision (default: the first that is open)")
     known(made)
     answers(made, engine=False)
 
-    made = command("explain", explain, "say why a variable is what it is, given what is known")
+    made = command("explain", explain, "explain the probability of a variable, given the evidence")
     made.add_argument("target", help="the variable")
     made.add_argument("--state", help="the state that is explained (default: True, or the most probable)")
-    made.add_argument("--shapley", action="store_true", help="share the answer out among what is known")
+    made.add_argument("--shapley", action="store_true", help="attribute the answer by Shapley values")
     known(made)
     answers(made, engine=False)
 
-    made = command("next", next_look, "say what to look at next to know more about a variable")
+    made = command("next", next_look, "say what to observe next to learn most about a variable")
     made.add_argument("target", help="the variable")
-    made.add_argument("--over", nargs="+", metavar="NAME", help="what may be looked at; none: all else")
-    made.add_argument("--tree", action="store_true", help="a whole diagnosis, question by question")
+    made.add_argument("--over", nargs="+", metavar="NAME", help="what may be observed; none: everything else")
+    made.add_argument("--tree", action="store_true", help="a whole decision tree of observations")
     made.add_argument("--sure", type=_number, default=0.95, help="the probability at which a tree stops")
     known(made)
     answers(made, engine=False)
 
-    made = command("sensitivity", sensitivity, "print which numbers of a network an answer depends on")
+    made = command("sensitivity", sensitivity, "print which parameters of a network an answer depends on")
     made.add_argument("target", help="the variable")
     made.add_argument("--state", help="the state (default: True, or the most probable)")
-    made.add_argument("--at-least", type=_number, metavar="P", help="what would have to change to reach this")
-    made.add_argument("--at-most", type=_number, metavar="P", help="or to come down to this")
+    made.add_argument("--at-least", type=_number, metavar="P", help="what must change to reach this")
+    made.add_argument("--at-most", type=_number, metavar="P", help="or to fall to this")
     known(made)
     answers(made, engine=False)
 
     made = commands.add_parser(
         "identify",
-        help="say what an action would do, as a formula of what is seen",
-        description="Say what an action would do, as a formula of what is seen.",
+        help="print the effect of an action as a formula of observed probabilities",
+        description="Print the effect of an action as a formula of observed probabilities.",
     )
     made.set_defaults(command=identify)
     made.add_argument(
@@ -353,17 +353,17 @@ def _parser() -> _Parser:
     )
     made.add_argument("--do", nargs="+", required=True, metavar="NAME", help="what is done")
     made.add_argument("--of", nargs="+", required=True, metavar="NAME", help="what it may influence")
-    made.add_argument("--seen", nargs="+", default=[], metavar="NAME", help="what is seen of others after it")
-    made.add_argument("--hidden", nargs="+", default=[], metavar="NAME", help="nodes that nobody observes")
+    made.add_argument("--seen", nargs="+", default=[], metavar="NAME", help="what is observed afterwards")
+    made.add_argument("--hidden", nargs="+", default=[], metavar="NAME", help="nodes that are never observed")
     made.add_argument("--latex", action="store_true", help="print the formula in LaTeX")
     answers(made, engine=False)
 
-    made = command("plan", plan, "say what a question would cost, without asking it")
+    made = command("plan", plan, "print what a question would cost, without running it")
     made.add_argument("targets", nargs="*", default=[], help="variables; none: every variable by itself")
     known(made)
     answers(made)
 
-    made = command("convert", convert, "write a model in another format, which its new name tells")
+    made = command("convert", convert, "write a model in another format, chosen by its new name")
     made.add_argument("output", help="the new file, or -")
     made.add_argument("--to", metavar="FORMAT", help="of the new file, where its name does not tell")
     made.add_argument(
@@ -452,7 +452,7 @@ def _limits(given: argparse.Namespace) -> contextlib.AbstractContextManager[obje
 
 
 def _read(given: argparse.Namespace, *, as_it_is: bool = False) -> Any:
-    """Return the model; a dynamic network as far as it is asked about, rain[0], rain[1], ..."""
+    """Return the model; a dynamic network unrolled as far as it is asked about, rain[0], rain[1], ..."""
     model = _read_any(given, as_it_is)
     if isinstance(model, InfluenceDiagram) and not as_it_is:
         raise InvalidArgument(
@@ -460,7 +460,9 @@ def _read(given: argparse.Namespace, *, as_it_is: bool = False) -> Any:
             "worth to know more."
         )
     if isinstance(model, CausalGraph) and not as_it_is:
-        raise InvalidArgument(f"{given.file} holds a causal graph, without numbers: `pgm identify` asks it.")
+        raise InvalidArgument(
+            f"{given.file} holds a causal graph without probabilities: query it with `pgm identify`."
+        )
     if not as_it_is and not isinstance(model, BayesianNetwork | MarkovNetwork):
         raise _no_questions(given, model)
     return model
@@ -468,7 +470,7 @@ def _read(given: argparse.Namespace, *, as_it_is: bool = False) -> Any:
 
 def _no_questions(given: argparse.Namespace, model: Any) -> InvalidArgument:
     return InvalidArgument(
-        f"{given.file} holds a {type(model).__name__}, of which the shell has no questions: `pgm info` "
+        f"{given.file} holds a {type(model).__name__}, which the shell cannot query: `pgm info` "
         "prints it, and pgm.read hands it to Python."
     )
 
@@ -478,7 +480,7 @@ def _read_diagram(given: argparse.Namespace) -> InfluenceDiagram:
     if isinstance(model, Policy):
         return model.diagram
     if not isinstance(model, InfluenceDiagram):
-        raise InvalidArgument(f"{given.file} holds no influence diagram: there is nothing to decide in it.")
+        raise InvalidArgument(f"{given.file} holds no influence diagram: there is nothing to decide.")
     return model
 
 
@@ -487,7 +489,7 @@ def _read_any(given: argparse.Namespace, as_it_is: bool) -> Any:
         return pgm.load_network(given.file)
     if given.file == "-" and given.format is None:
         raise InvalidArgument(
-            f"stdin has no name that tells its format: --format is one of {listed(FORMATS)}."
+            f"stdin has no name to tell the format from: --format is one of {listed(FORMATS)}."
         )
     model: Any = pgm.read(_input(given.file), format=given.format, encoding=given.encoding)
     if isinstance(model, Policy) and not as_it_is:
@@ -873,16 +875,18 @@ def learn(given: argparse.Namespace) -> None:
 
 
 def _called(given: argparse.Namespace) -> str:
-    """What a model is called that is learned from a file."""
+    """The name of a model that is learned from a file."""
     return os.path.splitext(os.path.basename(given.file))[0] if given.file != "-" else ""
 
 
 def _keep(given: argparse.Namespace, model: Any) -> None:
-    """Write what was learned, if that was asked for."""
+    """Write the learned model if requested."""
     if given.output is None:
         return
     if given.output == "-" and given.to is None:
-        raise InvalidArgument(f"stdout has no name that tells its format: --to is one of {listed(FORMATS)}.")
+        raise InvalidArgument(
+            f"stdout has no name to tell the format from: --to is one of {listed(FORMATS)}."
+        )
     pgm.write(model, _standard_output(given.output), format=given.to)
 
 
@@ -893,7 +897,7 @@ _OF_NETWORKS: dict[str, Any] = {
 
 
 def _learn_mixture(given: argparse.Namespace, frame: dict[str, list[Any]]) -> None:
-    """Learn a mixture: of so many components, or of as many as a score says."""
+    """Learn a mixture: of this many components, or of as many as a score says."""
     for option, plain in _OF_NETWORKS.items():
         if getattr(given, option) != plain:
             raise InvalidArgument(
@@ -931,7 +935,7 @@ def _learn_mixture(given: argparse.Namespace, frame: dict[str, list[Any]]) -> No
 
 
 def _typed(column: list[str]) -> list[Any]:
-    """The cells of a column as whole numbers or numbers, if all of them are, else as texts."""
+    """The cells of a column as integers or floats if all of them are, else as text."""
     for kind in (int, float):
         with contextlib.suppress(ValueError):
             return [None if cell in _MISSING else kind(cell) for cell in column]
@@ -939,7 +943,7 @@ def _typed(column: list[str]) -> list[Any]:
 
 
 def solve(given: argparse.Namespace) -> None:
-    """Print a policy, its tables, and what it is worth; one that a file holds is printed as it is."""
+    """Print a policy, its tables and its expected utility; one that a file holds is printed as it is."""
     kept = _read_any(given, as_it_is=True) if given.file != "-" and not given.given else None
     if isinstance(kept, Policy):
         policy, known = kept, dict(kept.given)
@@ -1006,7 +1010,7 @@ def explain(given: argparse.Namespace) -> None:
 
 
 def next_look(given: argparse.Namespace) -> None:
-    """Print what tells most about a variable, or a diagnosis."""
+    """Print what is most informative about a variable, or a diagnosis."""
     net = _read_network(given)
     known = evidence(net, given.given)
     if given.tree:
@@ -1033,16 +1037,16 @@ def sensitivity(given: argparse.Namespace) -> None:
         goal = {"at_least": given.at_least, "at_most": given.at_most}
         tuned = net.tune(given.target, known, state=state, **goal)
         if given.json:
-            changes = [{"number": c.text, "value": c.value, "to": c.to} for c in tuned]
+            changes = [{"parameter": c.text, "value": c.value, "to": c.to} for c in tuned]
             _json({"target": given.target, "state": tuned.aim.state, "given": known, "changes": changes})
         else:
             _print(repr(tuned))
         return
     found = net.sensitivity(given.target, known, state=state)
     if given.json:
-        numbers = [{"number": c.text, "value": c.value, "derivative": c.derivative} for c in found]
+        rows = [{"parameter": c.text, "value": c.value, "derivative": c.derivative} for c in found]
         about = {"target": given.target, "state": found.state, "given": known}
-        _json({**about, "probability": found.probability, "numbers": numbers, "left_out": found.left_out})
+        _json({**about, "probability": found.probability, "parameters": rows, "left_out": found.left_out})
     else:
         _print(repr(found))
 
@@ -1062,7 +1066,7 @@ def _own_state(net: BayesianNetwork, given: argparse.Namespace) -> Any:
 
 
 def identify(given: argparse.Namespace) -> None:
-    """Print the formula of an effect, or what hides it."""
+    """Print the formula of an effect, or what prevents identification."""
     graph = _causal_graph(given)
     try:
         found = graph.identify(given.of, do=given.do, given=given.seen)
@@ -1117,7 +1121,9 @@ def plan(given: argparse.Namespace) -> None:
 def convert(given: argparse.Namespace) -> None:
     """Write the model again."""
     if given.output == "-" and given.to is None:
-        raise InvalidArgument(f"stdout has no name that tells its format: --to is one of {listed(FORMATS)}.")
+        raise InvalidArgument(
+            f"stdout has no name to tell the format from: --to is one of {listed(FORMATS)}."
+        )
     model = _read(given, as_it_is=True)
     try:
         pgm.write(model, _standard_output(given.output), format=given.to, expand=given.expand)

@@ -222,7 +222,7 @@ class NotIdentifiable(PGMError, ValueError):
 
     `.hedge` is the pair of sets that shows it, the outer and the inner: hidden causes join each of them, and
     the action reaches into the outer one only (Shpitser & Pearl 2006). `.bounds` are its natural bounds as
-    text; `graph.bounds(source, y, do)` has them, or narrower ones, as numbers.
+    text; `graph.bounds(source, y, do)` computes them, or narrower ones, as probabilities.
 
     >>> print(NotIdentifiable("P(y | do(x))", ["x", "y"], ["y"], ["x"], ["y"]))
     P(y | do(x)) is not identifiable: hidden causes join 'x', 'y' (a hedge around 'y'), so models that agree \
@@ -239,7 +239,7 @@ graph.bounds(source, y, do) has numbers.
         y: Iterable[str] = (),
         given: Iterable[str] = (),
     ) -> None:
-        """Say which sets hide the answer, and what it is surely between."""
+        """Say which sets hide the answer, and the bounds that hold for it."""
         self.question = question
         self.hedge = tuple(outer), tuple(inner)
         self.bounds: tuple[str, str] | None = None
@@ -255,7 +255,7 @@ graph.bounds(source, y, do) has numbers.
                 self.bounds = joint, f"{joint} + 1 - P({x})"
                 text += (
                     f" It lies between {self.bounds[0]} and {self.bounds[1]}; graph.bounds(source, y, do) "
-                    "has numbers."
+                    "computes bounds."
                 )
         super().__init__(text)
 

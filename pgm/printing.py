@@ -98,7 +98,7 @@ def text_table(
     title: str = "",
     columns: int | None = None,
 ) -> str:
-    """Left-aligned columns under their names, and notes below; too wide a table loses its middle columns.
+    """Left-aligned columns under their names, and notes below; too wide tables lose their middle columns.
 
     Args:
         header: the names of the columns.

@@ -1,4 +1,4 @@
-"""The one gate for `seed=`: whatever draws at random takes its generator from here."""
+"""The one gate for `seed=`: everything random takes its generator from here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def generator(seed: int | np.random.Generator | None) -> np.random.Generator:
         seed: a whole number of at least 0, however large; a numpy Generator; or None.
 
     Raises:
-        InvalidArgument: it is none of these.
+        InvalidArgument: it is not one of these.
 
     >>> generator(7).random() == generator(7).random()
     True
@@ -39,7 +39,7 @@ def fixed_seed(seed: object) -> int:
         seed: a whole number of at least 0, however large.
 
     Raises:
-        InvalidArgument: it is none.
+        InvalidArgument: it is not.
 
     >>> fixed_seed(np.int64(3))
     3
@@ -57,7 +57,7 @@ def draw_count(n: object) -> int:
         n: a whole number of at least 0.
 
     Raises:
-        InvalidArgument: it is none.
+        InvalidArgument: it is not.
 
     >>> draw_count(10)
     10

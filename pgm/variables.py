@@ -44,7 +44,7 @@ def is_missing(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """The numbers from `lo` up to, but not including, `hi`; the last interval of `Bins` includes `hi`.
+    """The values from `lo` up to, but not including, `hi`; the last interval of `Bins` includes `hi`.
 
     As evidence it means the same for numeric states, for whole bins, and for continuous variables.
 
@@ -128,8 +128,8 @@ class Bins:
 class Domain:
     """Ordered states with their codes 0, 1, ...; immutable, and shared by variables with equal states.
 
-    If nobody declared the order, as when the states come from data only, `declared` is False and they are
-    sorted. It does not affect equality: it says whether the order means anything, not what the states are.
+    If the order was never declared, as when the states come from data only, `declared` is False and they are
+    sorted. It does not affect equality: it tells whether the order is meaningful, not what the states are.
     """
 
     __slots__ = ("_alike", "_array", "_codes", "_hash", "bins", "card", "declared", "states")
@@ -161,7 +161,7 @@ class Domain:
         """
         try:
             code = self._codes.get(value)
-        except TypeError:  # unhashable: not a state, unless it is an array of one number
+        except TypeError:  # unhashable: not a state, unless it is an array with one element
             if not isinstance(value, np.ndarray) or value.ndim or is_missing(value):
                 return -1
             return self.find(value.item())
@@ -274,10 +274,10 @@ class Continuous(Domain):
         return Continuous, ()
 
 
-class Numbered(Domain):
-    """So many states that nobody looks up by name: 0, 1, ...
+class IntegerDomain(Domain):
+    """States that are integers from 0 on and are never looked up by name.
 
-    >>> Numbered(3).card
+    >>> IntegerDomain(3).card
     3
     """
 
@@ -287,7 +287,7 @@ class Numbered(Domain):
         """Take the number of states."""
         self.bins, self.states, self.card, self.declared = None, range(card), card, True  # type: ignore[assignment]
         self._codes, self._alike, self._array = {}, {}, None
-        self._hash = hash((Numbered, card))
+        self._hash = hash((IntegerDomain, card))
 
 
 class Variable:
@@ -295,7 +295,7 @@ class Variable:
 
     Args:
         name: text that is not empty.
-        states: usually two or more values (one is allowed), or `pgm.Bins` for a binned number.
+        states: usually two or more values (one is allowed), or `pgm.Bins` for a binned continuous variable.
 
     >>> rain = Variable("rain", ["no", "yes"])
     >>> rain.code("yes"), rain.card, rain
@@ -350,7 +350,7 @@ class Variable:
             state: a value that means a state: equal to it, or else written alike.
 
         Raises:
-            UnknownState: it means none of them; the error names the closest.
+            UnknownState: it matches none of them; the error names the closest.
 
         >>> Variable("rain", ["no", "yes"]).code("yes")
         1
@@ -451,7 +451,7 @@ class Variables(Mapping[str, Variable]):
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         rows = [
-            [label(v.name), "a number" if v.continuous else joined(v.states, v.card, 80)]
+            [label(v.name), "continuous" if v.continuous else joined(v.states, v.card, 80)]
             for v in islice(self.values(), ROWS)
         ]
         more = len(self) - len(rows)
@@ -530,7 +530,7 @@ _set_domain = Variable.__dict__["domain"].__set__
 def as_domain(states: Sequence[State] | Bins | Domain, declared: bool = True) -> Domain:
     """The domain of these states: an existing one if the same plain states were seen before.
 
-    With `declared` False nobody gave an order: they are sorted, because there must be one.
+    With `declared` False the order is arbitrary: they are sorted.
 
     >>> as_domain([False, True]) is as_domain([False, True])
     True
@@ -636,7 +636,7 @@ def _checked(states: object) -> tuple[State, ...]:
 
 
 def _prints(state: object) -> bool:
-    """Say whether messages and tables can show it; Python prints at most 4,300 digits of an integer."""
+    """Tell whether messages and tables can show it; Python prints at most 4,300 digits of an integer."""
     if isinstance(state, str | bool | float) or (type(state) is int and state.bit_length() <= _SURELY_PRINTS):
         return True
     try:

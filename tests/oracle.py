@@ -69,7 +69,7 @@ def integers(values: object) -> tuple[np.ndarray, int]:
 
 
 def log(x: Fraction) -> float:
-    """The natural logarithm, also where the number is no float; -inf of zero."""
+    """The natural logarithm, also where the number is not a float; -inf of zero."""
     if x == 0:
         return -math.inf
     shift = x.numerator.bit_length() - x.denominator.bit_length()

@@ -84,7 +84,7 @@ def run_shell(block: Block) -> str:
     """What the commands of a block print."""
     printed = ""
     for line in block.code.splitlines():
-        assert line.startswith("pgm "), f"line {block.line}: {line!r} is no command of the package"
+        assert line.startswith("pgm "), f"line {block.line}: {line!r} is not a command of the package"
         if not set(line) & set("|<>;&$`*?#~\\") and "-h" not in line:
             printed += run_here(line)
             continue

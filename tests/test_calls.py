@@ -39,7 +39,7 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
     (lambda n: n.map(variables=["rain"]), "map() has no variables=; what is asked for is targets=."),
     (
         lambda n: n.sample(5, random_state=1),
-        "sample() has no random_state=; the seed of all that is random is seed=.",
+        "sample() has no random_state=; the seed for everything random is seed=.",
     ),
     (
         lambda n: n.sample(n_samples=5),
@@ -66,10 +66,10 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
     (lambda n: n.cpd("wet").fit(df={}), "fit() has no df=; the data is the first argument, data=."),
     (
         lambda n: n.probability({"wet": True}, {"rain": True}),
-        "probability() takes 1 argument by place, not 2; the others are named: given=, engine=.",
+        "probability() takes 1 positional argument, not 2; the others are named: given=, engine=.",
     ),
     (lambda n: n.query(), "query() lacks the first argument, targets=."),
-    (lambda n: n.query("rain", targets="wet"), "query() has targets= twice: by place and by name."),
+    (lambda n: n.query("rain", targets="wet"), "query() has targets= twice: by position and by name."),
     (
         lambda n: ANY.MarkovNetwork.grid([[1]], states=[0, 1], unary=[[1]]),
         "grid() lacks the third argument, coupling=.",
@@ -83,9 +83,9 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
         lambda n: ANY.engines.Loopy(n_iter=4),
         "Loopy() has no n_iter=; how often it is repeated at most is max_iter=.",
     ),
-    (lambda n: ANY.engines.Exact(3), "Exact() takes no argument by place, not 1."),
+    (lambda n: ANY.engines.Exact(3), "Exact() takes no positional argument, not 1."),
     (lambda n: ANY.NoisyOr(probs={}), "NoisyOr() has no probs=; it takes causes=, leak=."),
-    (lambda n: ANY.Not(state="a"), "Not() has no state=; what it takes has no names."),
+    (lambda n: ANY.Not(state="a"), "Not() has no state=; it takes no keywords."),
     (lambda n: ANY.config(n_jobs=4), "config() has no n_jobs=; how many threads there are is threads=."),
     (
         lambda n: ANY.read(path="a.bif"),

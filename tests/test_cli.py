@@ -238,8 +238,8 @@ def test_evidence_on_the_command_line() -> None:
         (["map", "{wet}", "-k", "2", "--engine", "gibbs"], "--engine gibbs does not answer map -k"),
         (["info", "{wet}", "--format", "bfi"], "Did you mean 'bif'?"),
         (["convert", "{wet}", "wet.docx"], "or use --to, one of bif"),
-        (["convert", "{wet}", "-"], "stdout has no name that tells its format: --to is one of 'bif'"),
-        (["query", "-", "rain"], "stdin has no name that tells its format: --format is one of 'bif'"),
+        (["convert", "{wet}", "-"], "stdout has no name to tell the format from: --to is one of 'bif'"),
+        (["query", "-", "rain"], "stdin has no name to tell the format from: --format is one of 'bif'"),
         (["plot", "{wet}", "-o", "-"], "the ending, or --to, decides how to draw"),
     ],
 )
@@ -379,7 +379,7 @@ def test_what_a_warning_advises_can_be_typed(capsys: pytest.CaptureFixture[str],
 
 @pytest.fixture
 def patients(tmp_path: Path) -> str:
-    """Rows with gaps, with a column that is no variable, and with the targets' own."""
+    """Rows with gaps, with a column that is not a variable, and with the targets' own."""
     path = tmp_path / "patients.csv"
     path.write_text('rain,wet,note,sprinkler\nno,yes,"a, b",\nno,NA,,yes\n,no,"",no\n')
     return str(path)
@@ -657,7 +657,7 @@ def test_what_the_shell_has_no_questions_of_is_printed(
     assert type(model).__name__ in out
     assert repr(model) in out
     for line in (["query", path, "x"], ["map", path], ["plan", path], ["sample", path, "3"]):
-        assert "no questions" in complaint(capsys, *line)
+        assert "cannot query" in complaint(capsys, *line)
 
 
 def test_a_policy_that_was_kept(capsys, tmp_path):

@@ -15,7 +15,7 @@ import pytest
 import pgm
 from pgm import results
 from pgm.adapters.quality import ClusterQuality
-from pgm.cpds.own_numbers import OwnNumbers
+from pgm.cpds.own_parameters import OwnParameters
 from pgm.graphs import CPDAG, AdjustmentSets, Comparison, Independencies, JunctionTree
 from pgm.inference.asking.compiled_query import CompiledQuery
 from pgm.inference.engines.interface import InterfacePlan
@@ -31,7 +31,7 @@ from pgm.inference.insight.sensitivity import AnswerSensitivity
 from pgm.inference.insight.shapley import ShapleyValues
 from pgm.inference.insight.surprise import OddCell, Surprises
 from pgm.inference.insight.tuning import Change, Tuning
-from pgm.inference.insight.two_numbers import Surface
+from pgm.inference.insight.two_parameters import Surface
 from pgm.io.bundled import BundledNetworks
 from pgm.models.beliefs import TableBelief
 from pgm.models.causal.causation import Causation
@@ -90,7 +90,7 @@ RECEIVED = [
     TableBelief,
     *(AnswerExplanation, Finding, InformationGains, ShapleyValues, Surface),
     *(RelevantExplanation, RelevantExplanations, Turn, Diagnosis, NextQuestion, Step, OddCell, Surprises),
-    *(AnswerSensitivity, Curve, Tuning, Change, OwnNumbers),
+    *(AnswerSensitivity, Curve, Tuning, Change, OwnParameters),
     *(AdjustmentSets, Identified, CausalEffect, Counterfactual, Distance, EffectRange, Estimate),
     *(Causation, EffectBounds, MapSensitivity, MapRange, CredibleAnswer),
     Decisions,

@@ -142,7 +142,7 @@ def test_a_row_of_a_frame_is_evidence():
         (
             "wet",
             Likelihood({True: 1, "true": 1, False: 1}),
-            "Likelihood gives two numbers for the state True",
+            "Likelihood gives two weights for the state True",
         ),
         ("wet", Likelihood({}), "has no weight for False, True"),
         ("wet", Soft({}), "must sum to one, not 0"),
@@ -156,10 +156,10 @@ def test_a_row_of_a_frame_is_evidence():
         ("mood", Interval(0, 1), r"'mood': \[0, 1\) needs states that are numbers or bins, not 'bad'"),
         ("wet", Interval(0, 1), "needs states that are numbers or bins"),
         ("count", Interval(3, 4), "leaves none of the states 0, 1, 2, 5"),
-        ("mood", ["bad", "good"], r"'mood': \['bad', 'good'\] is no state; write pgm\.OneOf"),
-        ("mood", {"bad", "good"}, r"is no state; write pgm\.OneOf"),
-        ("wet", np.array([True, False]), r"is no state; write pgm\.OneOf.*data frame"),
-        ("wet", {True: 0.8}, r"'wet': \{True: 0\.8\} is no state; write pgm\.Likelihood"),
+        ("mood", ["bad", "good"], r"'mood': \['bad', 'good'\] is not a state; write pgm\.OneOf"),
+        ("mood", {"bad", "good"}, r"is not a state; write pgm\.OneOf"),
+        ("wet", np.array([True, False]), r"is not a state; write pgm\.OneOf.*data frame"),
+        ("wet", {True: 0.8}, r"'wet': \{True: 0\.8\} is not a state; write pgm\.Likelihood"),
     ],
 )
 def test_a_mistake_is_answered_in_the_users_words(name, value, message):
@@ -187,7 +187,7 @@ def test_given_is_a_mapping(given):
 
 @pytest.mark.parametrize("kind", [Likelihood, Soft])
 def test_numbers_for_states_are_a_mapping(kind):
-    with pytest.raises(InvalidEvidence, match=f"{kind.__name__} takes a number for each state, such as"):
+    with pytest.raises(InvalidEvidence, match=f"{kind.__name__} takes a weight for each state, such as"):
         kind([0.8, 0.2])
 
 

@@ -1,4 +1,4 @@
-"""Every kind of frame gives the same codes; what is no state is named with its row."""
+"""Every kind of frame gives the same codes; what is not a state is named with its row."""
 
 import datetime
 import math

@@ -153,10 +153,10 @@ def test_what_is_no_sequence(data: Any, options: dict[str, Any], said: str) -> N
 @pytest.mark.parametrize(
     ("data", "options", "said"),
     [
-        (["a", "B", "d"], {}, "Step 1 (the first is 0): 'B' is none of the symbols 'a', 'b', 'c'. Did you "
+        (["a", "B", "d"], {}, "Step 1 (the first is 0): 'B' is not one of the symbols 'a', 'b', 'c'. Did you "
          "mean 'b'? (1 more are none of them either.)"),
-        ([["a"], ["b", "x"]], {}, "Sequence 1, step 1 (both count from 0): 'x' is none of the symbols"),
-        (np.array([0, 1]), {}, "Step 0 (the first is 0): 0 is none of the symbols"),
+        ([["a"], ["b", "x"]], {}, "Sequence 1, step 1 (both count from 0): 'x' is not one of the symbols"),
+        (np.array([0, 1]), {}, "Step 0 (the first is 0): 0 is not one of the symbols"),
         ({"id": [7, 8], "x": ["a", "x"]}, {"sequence": "id"}, "Sequence 8, step 0 (steps count from 0): 'x'"),
         ({"x": ["a"], "y": ["b"]}, {}, "What is observed is one column, and the frame has 'x', 'y'"),
     ],
@@ -170,13 +170,13 @@ def test_what_is_no_symbol(data: Any, options: dict[str, Any], said: str) -> Non
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        ([[1, 2], [1, 2, 3]], "Step 1 (the first is 0): an observation has 2 numbers, not 3."),
+        ([[1, 2], [1, 2, 3]], "Step 1 (the first is 0): an observation has 2 values, not 3."),
         ([[1, 2], [1, "2"]], "Step 1 (the first is 0): '2' is not a finite number. Text is not a number"),
         ([[1, 2], [1, math.inf]], "Step 1 (the first is 0): inf is not a finite number."),
         (np.array([[1, 2], [1, math.inf]]), "Step 1 (the first is 0): inf is not a finite number."),
-        (np.ones((3, 4)), "An observation has 2 numbers; these have 4 columns."),
-        ([[[1, 2]], [[1, 2], [3]]], "Sequence 1, step 1 (both count from 0): an observation has 2 numbers"),
-        ([1.0, 2.0], "Step 0 (the first is 0): an observation has 2 numbers, not 1.0."),
+        (np.ones((3, 4)), "An observation has 2 values; these have 4 columns."),
+        ([[[1, 2]], [[1, 2], [3]]], "Sequence 1, step 1 (both count from 0): an observation has 2 values"),
+        ([1.0, 2.0], "Step 0 (the first is 0): an observation has 2 values, not 1.0."),
         ({"x": [1], "y": [2], "z": [3]}, "the frame has the columns 'x', 'y', 'z': select those"),
     ],
 )

@@ -10,7 +10,7 @@ import numpy as np
 from pgm.adapters.rows import whole
 from pgm.errors import InvalidArgument, shown
 
-_FAR = 2.0**52  # cells from the origin; beyond, numbers no longer tell neighbours apart
+_FAR = 2.0**52  # cells from the origin; beyond, floats no longer distinguish neighbours
 RULES = ("auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt")
 
 
@@ -55,7 +55,7 @@ def cells_of(rows: np.ndarray, bins: Any, width: Any, origin: Any) -> tuple[Cell
     dim = rows.shape[1]
     if width is not None:
         if bins is not None:
-            raise InvalidArgument("Cells have a number, bins=, or a width=: one of them.")
+            raise InvalidArgument("Cells are set by bins=, how many, or by width=: give one of the two.")
         widths = _each("width", width, dim)
         if not (widths > 0.0).all():
             raise InvalidArgument(f"width= is a number above 0, or one for each column, not {shown(width)}.")
@@ -101,7 +101,7 @@ def _codes(
 
 
 def _each(name: str, given: Any, dim: int) -> np.ndarray:
-    """A number for each column."""
+    """A value for each column."""
     try:
         found = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):

@@ -25,7 +25,7 @@ class Clusterer(Transformer):
     """
 
     _estimator_type = "clusterer"
-    _remedy = "leave such rows out, or take pgm.Mixture, which sums over what is missing"
+    _remedy = "leave such rows out, or use pgm.Mixture, which sums over missing cells"
     n_clusters: int
     cluster_centers_: np.ndarray
     labels_: np.ndarray

@@ -106,7 +106,7 @@ class KMeans(Clusterer):
         """One start, some steps at a time, so that time limits hold within it; None if the time is up.
 
         Args:
-            rows: numbers.
+            rows: floats.
             weights: of each.
             begin: where it begins.
             seed: seed of the random draws.
@@ -211,7 +211,7 @@ class OnlineKMeans(Clusterer):
         self.n_clusters, self.rate, self.init, self.passes, self.seed = n_clusters, rate, init, passes, seed
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find clusters anew, going through the rows in random order; returns the estimator itself.
+        """Find clusters from scratch, visiting the rows in random order; returns the estimator itself.
 
         Args:
             X: rows: a data frame, or an array.
@@ -293,7 +293,7 @@ def initial(
     if isinstance(init, str) and init in names:
         return init
     wrong = InvalidArgument(
-        f"init= is {' or '.join(map(repr, names))}, {k} centres of {rows.shape[1]} numbers, or a cluster "
+        f"init= is {' or '.join(map(repr, names))}, {k} centres of {rows.shape[1]} values, or a cluster "
         f"from 0 to {k - 1} for each of {len(rows)} rows; not {shown(init)}."
     )
     try:

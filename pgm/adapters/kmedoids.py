@@ -92,7 +92,7 @@ class KMedoids(Clusterer):
                 )
         if self.neighbours is not None:
             if self.method != "clarans":
-                raise InvalidArgument('neighbours= has no effect with method="pam", which looks at all.')
+                raise InvalidArgument('neighbours= has no effect with method="pam", which tries all.')
             whole("neighbours", self.neighbours)
         rows, _ = self._begin_clusters(X)
         if self.metric == "precomputed":

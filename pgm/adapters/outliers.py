@@ -212,7 +212,7 @@ class _Normal:
         from scipy.stats import multivariate_normal
 
         if len(rows) < 2:
-            raise InvalidArgument("There is 1 sample only: one row determines no covariance.")
+            raise InvalidArgument("There is only 1 sample: one row determines no covariance.")
         self.mean_ = rows.mean(axis=0)
         self.covariance_ = np.cov(rows, rowvar=False, ddof=0).reshape(rows.shape[1], -1)
         if not self.covariance_.any():

@@ -12,7 +12,7 @@ from pgm.frames.matrices import features
 from pgm.printing import Tabular, label
 from pgm.randomness import generator
 
-from .rows import numbers_of, whole
+from .rows import floats_of, whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -124,7 +124,7 @@ def cluster_quality(
     """
     from sklearn.metrics import calinski_harabasz_score, davies_bouldin_score, silhouette_samples
 
-    rows = numbers_of(features(X))
+    rows = floats_of(features(X))
     codes, names = _codes(labels, len(rows))
     k = len(names)
     if not 2 <= k < len(rows):

@@ -53,7 +53,7 @@ class Rows(Estimator):
     def _begin(self, X: Any) -> tuple[np.ndarray, dict[str, Any]]:
         """Training rows, checked, and what to remember about their columns."""
         given = features(X)
-        rows = numbers_of(given, remedy=self._remedy)
+        rows = floats_of(given, remedy=self._remedy)
         about: dict[str, Any] = {"n_features_in_": rows.shape[1]}
         if given.named:
             about["feature_names_in_"] = np.array(given.names, dtype=object)
@@ -76,8 +76,8 @@ class Rows(Estimator):
             missing = [name for name in known.tolist() if name not in given.names]
             if missing:
                 raise InvalidFrame(f"The frame has no column {shown(missing[0])}, which `fit` has seen.")
-            return numbers_of(given, known.tolist(), remedy=self._remedy)
-        rows = numbers_of(given, remedy=self._remedy)
+            return floats_of(given, known.tolist(), remedy=self._remedy)
+        rows = floats_of(given, remedy=self._remedy)
         if rows.shape[1] != self.n_features_in_:
             raise InvalidFrame(
                 f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting "
@@ -219,8 +219,8 @@ class RowsRegressor(Rows):
             InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> from pgm.adapters import LocalSmoother
-        >>> rows, numbers = [[0.0], [1.0], [2.0]], [0.0, 2.0, 4.0]
-        >>> LocalSmoother(9.0, window="box").fit(rows, numbers).score(rows, numbers)
+        >>> rows, y = [[0.0], [1.0], [2.0]], [0.0, 2.0, 4.0]
+        >>> LocalSmoother(9.0, window="box").fit(rows, y).score(rows, y)
         1.0
         """
         found = self.predict(X)
@@ -294,14 +294,14 @@ class RowsDensity(Rows):
 # --- validation of options and rows ---
 
 
-def numbers_of(
+def floats_of(
     given: Features, names: list[str] | None = None, *, remedy: str = "leave such rows out"
 ) -> np.ndarray:
     """The columns as one array of floats, none of them missing; False and True are 0 and 1.
 
-    >>> numbers_of(features([[1, 2], [3, 4]])).tolist()
+    >>> floats_of(features([[1, 2], [3, 4]])).tolist()
     [[1.0, 2.0], [3.0, 4.0]]
-    >>> numbers_of(features({"ill": [True, False]})).tolist()
+    >>> floats_of(features({"ill": [True, False]})).tolist()
     [[1.0], [0.0]]
     """
     wanted = list(given.names) if names is None else names
@@ -328,7 +328,7 @@ def numbers_of(
             f"{remedy}."
         )
     if np.abs(rows).max(initial=0.0) > LARGEST:
-        raise InvalidFrame(f"There are numbers beyond {LARGEST:g}: use another unit.")
+        raise InvalidFrame(f"There are values beyond {LARGEST:g}: use another unit.")
     return np.ascontiguousarray(rows)
 
 

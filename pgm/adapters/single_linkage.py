@@ -67,7 +67,7 @@ class SingleLinkageOutliers(Rows):
         rows, about = self._begin(X)
         n = len(rows)
         if n < 2:
-            raise InvalidArgument("There is 1 sample only: rows join others.")
+            raise InvalidArgument("There is only 1 sample: there is nothing to join.")
         plan_table(n, -(-n // 2), "distances")
         tree = linkage(rows, "single")
         heights = tree[:, 2]

@@ -1,4 +1,4 @@
-"""What every local distribution P(child | parents) can do."""
+"""The interface of every local distribution P(child | parents)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pgm.randomness import draw_count, generator
 from pgm.variables import Variable, states_array
 
 from .complete_rows import codes_of_frame, codes_of_row, weighted_rows
-from .own_numbers import OwnNumbers, of_rows
+from .own_parameters import OwnParameters, of_rows
 from .statistics import Codes, Configurations, RowCounts, SeenAndCounted, weighted_log
 from .table_input import Array, check_cells
 
@@ -56,11 +56,12 @@ def active(variable: Variable) -> int:
 
 
 def check_order(name: str, what: str, variables: Iterable[Variable]) -> None:
-    """Refuse variables whose states have an order that nobody declared, for what asks which comes second."""
+    """Refuse variables whose states have an undeclared order, where it matters which state comes second."""
     for v in variables:
         if not v.domain.declared and v.card > 1 and v.domain.find(True) < 0:
             raise InvalidTable(
-                f"{name!r}: a {what} goes by the order of the states of {v.name!r}, and nobody declared one: "
+                f"{name!r}: a {what} depends on the order of the states of {v.name!r}, which was never "
+                "declared: "
                 f"{listed(v.states)} are merely sorted, for only data or a function named them. Declare it "
                 f"with states=[...] where {v.name!r} gets its distribution; of two states the last one acts."
             )
@@ -107,12 +108,12 @@ class CPD(ABC):
 
     @property
     def called(self) -> str:
-        """What it is, for messages."""
+        """Its name in messages."""
         return f"a {type(self).__name__}"
 
     @property
     def is_fitted(self) -> bool:
-        """Whether it has numbers already; only estimators may be without."""
+        """Whether it has parameters already; only estimators may be without."""
         return True
 
     @property
@@ -240,7 +241,7 @@ class CPD(ABC):
         Raises:
             InvalidEvidence, InvalidFrame: a parent is missing.
             InvalidArgument: n or seed is not a whole number of at least 0.
-            TooLarge: so many draws do not fit the memory limit.
+            TooLarge: this many draws do not fit the memory limit.
 
         >>> wet, rain = Variable("wet", [False, True]), Variable("rain", [False, True])
         >>> from pgm.cpds import TableCPD
@@ -251,7 +252,7 @@ class CPD(ABC):
         codes = self._row({} if given is None else given) if one else self._frame(given)
         rng = generator(seed)
         count = draw_count(1 if n is None else n) if one else len(codes)
-        check_cells((count,), f"{self.child.name!r}: so many draws", "draw fewer at a time")
+        check_cells((count,), f"{self.child.name!r}: this many draws", "draw fewer at a time")
         drawn = np.empty(count, dtype=np.int64)
         for begin in range(0, count, _CHUNK):
             part = slice(begin, begin + _CHUNK)
@@ -269,11 +270,11 @@ class CPD(ABC):
         return None
 
     def outcomes(self) -> npt.NDArray[np.int32] | None:
-        """Return the child's state for each configuration of the parents, where these decide it."""
+        """Return the child's state for each configuration of the parents, if these determine it."""
         return None
 
     def causes(self) -> Causes | None:
-        """Return the effects of causes that act independently, of which the largest or smallest shows."""
+        """Return the effects of independent causes, of which the largest or smallest is observed."""
         return None
 
     # --- learning ---
@@ -303,12 +304,12 @@ class CPD(ABC):
         codes, shares = weighted_rows((*self.given, self.child), data, weights)
         return self._counted(codes, shares)
 
-    def gathered(self, codes: Codes, numbers: Array, weights: Array) -> Any:
-        """Return the statistics of complete rows that have been read.
+    def gathered(self, codes: Codes, values: Array, weights: Array) -> Any:
+        """Return the statistics of complete rows that are already coded.
 
         Args:
-            codes: a column for each parent and the child, those that have states, in order.
-            numbers: the same for those that are continuous.
+            codes: a column for each discrete parent, and the child if it is discrete, in order.
+            values: the same for those that are continuous.
             weights: of each row.
 
         Raises:
@@ -354,7 +355,7 @@ class CPD(ABC):
         return Configurations.of(codes, weights, [v.card for v in (*self._given, self.child)])
 
     def expected(self, gate: Gate, tables: Sequence[Array]) -> Any:
-        """Return the statistics that expected counts of the tables of a gate make; None if they make none.
+        """Return the statistics that expected counts of a gate's tables determine; None if they do not.
 
         Args:
             gate: what `factor` returned.
@@ -373,11 +374,11 @@ class CPD(ABC):
         """
         return None
 
-    def own_numbers(self, statistics: Any) -> OwnNumbers | None:
-        """Return the numbers that this is written with, and the slope of a log-likelihood in each.
+    def own_parameters(self, statistics: Any) -> OwnParameters | None:
+        """Return the parameters that this is written with, and the derivative of a log-likelihood by each.
 
-        Where a row sums to one, the other entries change in proportion. None if it has no numbers, or if
-        these statistics say nothing of them.
+        Where a row sums to one, the other entries change in proportion. None if it has no parameters, or if
+        these statistics do not determine them.
 
         Args:
             statistics: those of the data, or expected ones: the slope is then that of log P(known).
@@ -387,7 +388,7 @@ class CPD(ABC):
 
         >>> import pgm
         >>> lung = pgm.load_network("asia").cpd("lung")
-        >>> lung.own_numbers(np.array([[1.0, 0.0], [0.0, 0.0]])).slopes.round(6).tolist()
+        >>> lung.own_parameters(np.array([[1.0, 0.0], [0.0, 0.0]])).slopes.round(6).tolist()
         [10.0, -10.0, 0.0, 0.0]
         """
         if isinstance(statistics, np.ndarray):
@@ -398,7 +399,7 @@ class CPD(ABC):
         return of_rows(statistics.values, rows, self._row_texts(), self.child.states)
 
     def _row_texts(self) -> list[str]:
-        """Return what each of `_own_rows` is called."""
+        """Return the names of `_own_rows`."""
         return [f"row {i}" for i in range(len(self._own_rows()))]
 
     def fitted(self, statistics: Any, prior: Any = None) -> Self:
@@ -406,8 +407,8 @@ class CPD(ABC):
 
         Args:
             statistics: what `statistics` returned, or a sum of several such results.
-            prior: statistics of rows that were never seen, which are counted with the others: what is known
-                beforehand, where the prior is conjugate.
+            prior: statistics of pseudo-rows, which are counted with the others: prior knowledge,
+                if the prior is conjugate.
 
         Raises:
             InvalidArgument: statistics of another distribution.
@@ -480,7 +481,7 @@ class CPD(ABC):
 
     @abstractmethod
     def to_parts(self, state: Callable[[Any, str], Any] = as_it_is) -> Any:
-        """Return what it is made of, for a file: dicts, lists, numbers and text, and states.
+        """Return its parts, for a file: dicts, lists, floats, text and states.
 
         Args:
             state: how a state of a variable of this name is written; left out: as it is.
@@ -530,7 +531,7 @@ class CPD(ABC):
     def child(self) -> Variable:
         """The variable whose distribution this is."""
         if self._child is None:
-            raise InvalidTable(f"{self!r} belongs to no network yet: add it to one first.")
+            raise InvalidTable(f"{self!r} does not belong to a network yet: add it to one first.")
         return self._child
 
     @property
@@ -550,7 +551,7 @@ class CPD(ABC):
         return shape
 
     def _matched(self, name: str, states: Any, given: tuple[Variable, ...]) -> Variable:
-        """Return the child under another name, if all have the states that this was made for."""
+        """Return the child under another name, if all have the same states as before."""
         child = Variable(name, self.child.domain if states is None else states)
         for mine, theirs in zip((*self._given, self.child), (*given, child), strict=True):
             if mine.states != theirs.states:

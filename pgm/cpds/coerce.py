@@ -1,4 +1,4 @@
-"""From what a user hands to `add` or `set` to a local distribution."""
+"""Turns what a user passes to `add` or `set` into a local distribution."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def make(
             if parent.continuous:
                 raise InvalidTable(
                     f"{name!r} has states and cannot have the continuous parent {parent.name!r} in this "
-                    f"way: let its log odds follow the number, pgm.Logistic({{{parent.name!r}: ...}}), turn "
-                    f"the arrow round, or cut the number into states with pgm.Bins and give {parent.name!r} "
+                    f"way: model its log odds with pgm.Logistic({{{parent.name!r}: ...}}), reverse "
+                    f"the arrow, or cut {parent.name!r} into states with pgm.Bins and give it "
                     "a table."
                 )
     if isinstance(table, CPD):

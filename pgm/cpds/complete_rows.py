@@ -30,7 +30,7 @@ def codes_of_row(variables: Sequence[Variable], row: Any) -> Codes:
     return np.array([v.code(row[v.name]) for v in variables], dtype=np.int64)
 
 
-def numbers_of_row(variables: Sequence[Variable], row: Any) -> Array:
+def values_of_row(variables: Sequence[Variable], row: Any) -> Array:
     """Return one row with codes of states and values of continuous variables: (1, variables)."""
     found = codes_of_row(variables, row).astype(np.float64)
     for i, v in enumerate(variables):
@@ -39,7 +39,7 @@ def numbers_of_row(variables: Sequence[Variable], row: Any) -> Array:
     return found[np.newaxis]
 
 
-def numbers_of_frame(child: str, variables: Sequence[Variable], frame: Any) -> Array:
+def values_of_frame(child: str, variables: Sequence[Variable], frame: Any) -> Array:
     """Return the rows of a frame, codes of states and values of continuous variables: (rows, variables).
 
     No column or cell may be missing; `child` is named if one is.

@@ -101,9 +101,9 @@ def _of_rows(
     place_of_row, place_of_column = ({s: i for i, s in enumerate(some)} for some in (rows, columns))
     for a, b in pairs:
         if a not in place_of_row:
-            raise InvalidArgument(f"The truth {shown(a)} is none of the states {listed(rows)}.")
+            raise InvalidArgument(f"The truth {shown(a)} is not one of the states {listed(rows)}.")
         if b not in place_of_column:
-            raise InvalidArgument(f"The prediction {shown(b)} is none of {listed(columns)}.")
+            raise InvalidArgument(f"The prediction {shown(b)} is not one of {listed(columns)}.")
         found[place_of_row[a], place_of_column[b]] += 1.0
     return rows, columns, found
 

@@ -1,4 +1,4 @@
-"""Writes gates that only count: how many inputs of a kind are on, by merging counts of ever larger parts."""
+"""Writes gates that only count how many inputs are on, by merging counts of ever larger parts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from pgm.factors import Writer
 
 Counts = npt.NDArray[np.int64]
-Counted = tuple[int, Counts]  # a number of the gate, and how much each of its states counts
+Counted = tuple[int, Counts]  # a position in the gate, and how much each of its states counts
 
 
 def count(
@@ -22,7 +22,7 @@ def count(
         writer: takes the tables.
         inputs: in the order of the model.
         fold: what a sum counts as, such as its parity; from sums onto 0 .. fewer.
-        parts: into how many counts the inputs are merged at most.
+        parts: the largest number of counts to merge the inputs into.
     """
     if len(inputs) <= parts:
         return [(number, fold(counts)) for number, counts in inputs]
@@ -38,7 +38,7 @@ def count(
 
 
 def cells(sizes: Sequence[int], most: Callable[[int], int], parts: int = 1) -> int:
-    """Return how many entries those tables have; `most(n)` is how many counts n inputs can make."""
+    """Return how many entries those tables have; `most(n)` is the number of counts that n inputs can have."""
     n = len(sizes)
     if n <= parts:
         return 0

@@ -47,7 +47,7 @@ class CountingGate(CPD):
 
     @abstractmethod
     def _says(self) -> str:
-        """What the child being True says, in words."""
+        """What it means that the child is True, in words."""
 
     def _arguments(self) -> list[str]:
         """The arguments before the parents."""
@@ -63,7 +63,7 @@ class CountingGate(CPD):
         for variable in (child, *given):
             if variable.card != 2:
                 raise InvalidTable(
-                    f"{name!r}: pgm.{type(self).__name__} is of variables with two states; "
+                    f"{name!r}: pgm.{type(self).__name__} needs variables with two states; "
                     f"{variable.name!r} has {variable.card}: {list(variable.states[:10])}."
                 )
         return self.renamed(child, given)
@@ -89,7 +89,7 @@ class CountingGate(CPD):
             total += counts.reshape([-1 if a == axis else 1 for a in range(total.ndim)])
         yes = true(fold(total)) == (active(self.child) == 1)
         writer.put(
-            [*[number for number, _ in parts], writer.child], np.stack([~yes, yes], axis=-1).astype(float)
+            [*[place for place, _ in parts], writer.child], np.stack([~yes, yes], axis=-1).astype(float)
         )
         return writer.finish(scope, function=True)
 
@@ -107,7 +107,7 @@ class CountingGate(CPD):
         return RowCounts(np.array([[weights.sum()]]))
 
     def expected(self, gate: Gate, tables: Sequence[Array]) -> RowCounts:
-        """Return the weight of the data: there is nothing else to know."""
+        """Return the weight of the data, the only statistic."""
         return RowCounts(np.array([[tables[-1].sum()]]))
 
     def _fitted(self, statistics: Any) -> Self:
@@ -123,7 +123,7 @@ class CountingGate(CPD):
         return {"true if": self._says(), "of": list(self._parents)}
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether both say the same of the same inputs."""
+        """Tell whether both are the same gate of the same inputs."""
         if type(other) is not type(self):
             return NotImplemented
         return (
@@ -150,7 +150,7 @@ class CountingGate(CPD):
 
 
 class _OfSome(CountingGate):
-    """A gate that compares the count with a number."""
+    """A gate that compares the count with a threshold."""
 
     __slots__ = ("_k",)
 
@@ -161,12 +161,12 @@ class _OfSome(CountingGate):
         set_fields(self, _k=_whole(k, self))
 
     def to_parts(self, state: Callable[[Any, str], Any] = as_it_is) -> int:
-        """Return the number that the count is compared with."""
+        """Return what the count is compared with."""
         return self._k
 
     @classmethod
     def from_parts(cls, child: Variable, given: tuple[Variable, ...], part: Part) -> Self:
-        """Return the gate that compares with this number."""
+        """Return the gate that compares with this threshold."""
         k = part.whole("a count of parents", most=len(given))
         return cls(k, [v.name for v in given]).bind(child.name, child.domain, given)
 
@@ -182,7 +182,7 @@ class AtLeast(_OfSome):
         parents: names; each has two states.
 
     Raises:
-        InvalidTable: k is no whole number, or parents are not a list of different names.
+        InvalidTable: k is not a whole number, or parents are not a list of different names.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -197,7 +197,7 @@ class AtLeast(_OfSome):
     kind, label = "at-least", "at least"
 
     def _fold(self) -> tuple[bool, Callable[[Counts], Counts], Callable[[Counts], Counts]]:
-        off_enough = len(self._parents) - self._k + 1  # with so many off there are too few on
+        off_enough = len(self._parents) - self._k + 1  # with this many off there are too few on
         if self._k <= off_enough:
             return False, lambda n: np.minimum(n, self._k), lambda n: n >= self._k
         return True, lambda n: np.minimum(n, off_enough), lambda n: n < off_enough
@@ -214,7 +214,7 @@ class Exactly(_OfSome):
         parents: names; each has two states.
 
     Raises:
-        InvalidTable: k is no whole number, or parents are not a list of different names.
+        InvalidTable: k is not a whole number, or parents are not a list of different names.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()

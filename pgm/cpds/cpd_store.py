@@ -16,8 +16,8 @@ from .table_input import Array
 class CPDStore(MutableMapping[str, CPD]):
     """{node: its distribution}; of a table only the array is kept; the network knows the rest.
 
-    So a million tables are a million arrays and nothing else: the garbage collector, which walks again and
-    again through everything that refers to something, has nothing to walk through.
+    So a million tables are a million arrays and nothing else: the garbage collector, which repeatedly
+    traverses every object with references, has nothing to traverse.
 
     Args:
         parents: of each node, as the network keeps them.

@@ -1,4 +1,4 @@
-"""Tables of which most rows are one row: those that differ are kept, and that one."""
+"""Tables most of whose rows are equal: that row is stored once, with the rows that differ."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ class DefaultCPD(CPD):
         return [*(row_label(self._given, row) for row in self._codes), "..."]
 
     def _fitted(self, statistics: Any) -> Self:
-        """By counting in each row, and in that of all others; one without data is uniform."""
+        """Count in each row, and in that of all others; one without data is uniform."""
         rows = normalised(self._checked_statistics(statistics, RowCounts).values)
         return self._made(self.child, self._given, self._codes, rows)
 
@@ -296,7 +296,7 @@ class DefaultCPD(CPD):
 
 
 def checked_rows(child: Variable, rows: Array, label: Callable[[int], str]) -> Array:
-    """Return rows that are distributions; the error says by the label which one is none."""
+    """Return rows that are distributions; the error names the label of one that is not."""
     try:
         return checked(child, (), rows, "")
     except InvalidTable:

@@ -142,7 +142,7 @@ class DensityCPD(CPD):
         if isinstance(old, DensityCPD) and old._columns:
             if not old._whole:
                 raise InvalidTable(
-                    f"{old.child.name!r} is one number of a block: the density of all of it belongs "
+                    f"{old.child.name!r} is one variable of a block: the density of all of it belongs "
                     "to the last."
                 )
             return self.selected_by(old._parents, old._columns)
@@ -170,7 +170,9 @@ class DensityCPD(CPD):
     def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> DensityCPD:
         """Return this for the child `name`: discrete parents select, others are variables of its block."""
         if states is not None and not isinstance(states, Continuous):
-            raise InvalidTable(f"{name!r}: a density is of numbers, which have no states; leave out states=.")
+            raise InvalidTable(
+                f"{name!r}: a density is of continuous variables, which have no states; leave out states=."
+            )
         by_name = {v.name: v for v in given}
         ordered = tuple([by_name[parent] for parent in self._parents])
         switches = [v for v in ordered if not v.continuous]
@@ -178,8 +180,8 @@ class DensityCPD(CPD):
         if len(block) != self._columns:
             raise InvalidTable(
                 f"{name!r}: a density is selected by states, and {listed([v.name for v in block])} has none. "
-                "Several numbers with one density are added together, net.add([name, name], ...); "
-                "cut a number "
+                "Continuous variables with a joint density are added together, net.add([name, name], ...); "
+                "cut a continuous variable "
                 "into states with pgm.Bins."
             )
         child = Variable(name, REAL)
@@ -306,14 +308,14 @@ class DensityCPD(CPD):
         return OwnDensity.of(positions, len(self.switches), len(self._of), self._whole, *how)
 
     def rows(self, codes: Codes) -> NoReturn:
-        """Refuse: there is no table of a number."""
+        """Refuse: a continuous variable has no table."""
         raise InvalidTable(
-            f"{self.child.name!r} is continuous: its density is no table; see .probability(row) and "
+            f"{self.child.name!r} is continuous: its density is not a table; see .probability(row) and "
             ".to_dict()."
         )
 
     def table(self, limit: int | None = None) -> NoReturn:
-        """Refuse: there is no table of a number."""
+        """Refuse: a continuous variable has no table."""
         self.rows(np.empty((0, 0), np.int64))
 
     def probability(self, row: Mapping[str, Any]) -> float:
@@ -327,8 +329,8 @@ class DensityCPD(CPD):
         self._needs_whole()
         codes_of_row((*self.given, self.child), row)
         selection = self._selection(codes_of_row(self.switches, {v.name: row[v.name] for v in self.switches}))
-        numbers = np.array([[as_float(row[name]) for name in self.block]])
-        return float(np.exp(self.log_density(numbers)[0, selection]))
+        values = np.array([[as_float(row[name]) for name in self.block]])
+        return float(np.exp(self.log_density(values)[0, selection]))
 
     def _selection(self, codes: Any) -> Any:
         cards = [v.card for v in self.switches]
@@ -338,8 +340,7 @@ class DensityCPD(CPD):
         if not self._whole:
             raise InvalidTable(
                 f"{self.child.name!r} is one number of a block, and the density is that of the whole "
-                "block: ask "
-                "the last number of it."
+                "block: ask its last variable."
             )
 
     def sample(
@@ -399,8 +400,8 @@ class DensityCPD(CPD):
         if isinstance(data, Configurations):
             return data
         states = columns(data, {v.name: v for v in self.switches}, remedy=_REMEDY)
-        numbers = real_columns(data, {name: Variable(name, REAL) for name in self.block}, remedy=_REMEDY)
-        found: dict[str, Any] = {**states.codes, **numbers.values}
+        values = real_columns(data, {name: Variable(name, REAL) for name in self.block}, remedy=_REMEDY)
+        found: dict[str, Any] = {**states.codes, **values.values}
         for name in (*self.parents, self.child.name):
             if (
                 name not in found
@@ -417,7 +418,7 @@ class DensityCPD(CPD):
         rows = np.column_stack([found[name] for name in (*self.parents, self.child.name)])
         return Configurations.of(rows.astype(np.float64), shares, None)
 
-    def gathered(self, codes: Codes, numbers: Array, weights: Array) -> Configurations:
+    def gathered(self, codes: Codes, values: Array, weights: Array) -> Configurations:
         """Return the rows themselves.
 
         >>> from scipy import stats
@@ -425,7 +426,7 @@ class DensityCPD(CPD):
         >>> x.gathered(np.empty((2, 0), np.int64), np.array([[0.5], [1.0]]), np.ones(2)).rows.tolist()
         [[0.5], [1.0]]
         """
-        return Configurations.of(np.column_stack([codes, numbers]), weights, None)
+        return Configurations.of(np.column_stack([codes, values]), weights, None)
 
     def expected_log(self, statistics: Any) -> float:
         """Return the log-likelihood of these rows; that of a block is counted for its last variable.
@@ -540,15 +541,13 @@ class DensityCPD(CPD):
         for i in range(min(len(self._of), ROWS_SHOWN)):
             codes = np.unravel_index(i, [v.card for v in self.switches]) if self.switches else ()
             states = [v.states[int(code)] for v, code in zip(self.switches, codes, strict=True)]
-            said = (
-                _called(self._densities[self._of[i]]) if self._whole else "with the last number of its block"
-            )
+            said = _called(self._densities[self._of[i]]) if self._whole else "with the last of its block"
             rows.append([*states, said])
         return [*[v.name for v in self.switches], "density"], rows, len(self._of)
 
 
 def _called(density: Any) -> str:
-    """A density in print: frozen distributions of scipy do not say what they are."""
+    """A density in print: frozen distributions of scipy print nothing useful."""
     dist = getattr(density, "dist", None)
     if dist is not None and hasattr(dist, "name"):
         args = [f"{a:g}" if isinstance(a, int | float) else shown(a) for a in getattr(density, "args", ())]

@@ -36,8 +36,8 @@ class Deterministic(CPD):
         parents: names in the order of its arguments; None: the names of its parameters.
 
     Raises:
-        InvalidTable: it is no function, its parameters have no names, or, when it is added to a network, it
-            fails or returns what is no state.
+        InvalidTable: it is not a function, its parameters have no names, or, when it is added to a network,
+            it fails or returns something that is not a state.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -114,13 +114,13 @@ class Deterministic(CPD):
             label = row_label(given, np.array(np.unravel_index(at, cards)))
             raise InvalidTable(
                 f"{name!r}, row {label}: the function gives "
-                f"{shown(outcomes[at])}, which is none of the states {listed(child.states)}."
+                f"{shown(outcomes[at])}, which is not one of the states {listed(child.states)}."
             )
         return self._bound(child, given, codes.reshape(cards))
 
     @classmethod
     def trusted(cls, child: Variable, given: tuple[Variable, ...], codes: npt.NDArray[np.int32]) -> Self:
-        """Make one of outcomes that are known to be right.
+        """Make one of outcomes that are known to be valid.
 
         Args:
             child: the variable that is a function.

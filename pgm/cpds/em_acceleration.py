@@ -1,4 +1,4 @@
-"""Expectation maximisation, accelerated: SQUAREM extrapolates from two steps where steps become small."""
+"""Expectation maximisation, accelerated: SQUAREM extrapolates from two steps once steps are small."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _STILL = 1e-13  # a gain in log-likelihood, for each unit of weight, that is rou
 
 
 def maximise(name: str, step: Callable[[Array], tuple[Array, float]], start: Array, total: float) -> Array:
-    """Repeat a step of EM until the likelihood stands still.
+    """Repeat a step of EM until the likelihood converges.
 
-    Two steps in a row tell where they lead, and a stride goes there (SQUAREM, Varadhan & Roland 2008). It is
-    kept only where it does not lower the likelihood, so that never falls. Rows that sum to one go on doing
-    so, and a zero stays a zero.
+    Two consecutive steps are extrapolated (SQUAREM, Varadhan & Roland 2008). The extrapolation is
+    kept only if it does not lower the likelihood, which thus never falls. Rows that sum to one still do,
+    and a zero stays a zero.
 
     Args:
         name: of the child, for the warning.

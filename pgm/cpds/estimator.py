@@ -16,7 +16,7 @@ from pgm.errors import IncompleteModel, InvalidArgument, InvalidFrame, InvalidTa
 from pgm.variables import Variable
 
 from .base import CPD, as_it_is, set_fields
-from .complete_rows import numbers_of_frame, numbers_of_row, weighted_rows
+from .complete_rows import values_of_frame, values_of_row, weighted_rows
 from .estimator_inputs import Inputs
 from .estimator_traits import alike, classifies, copied, in_a_line, is_fitted, weights_key
 from .statistics import Codes, Configurations
@@ -41,7 +41,7 @@ class EstimatorCPD(CPD):
         sd: the standard deviation of the noise around a regressor, if it does not return one itself.
         coding: how the states of parents are encoded: "states", "values" (numeric states), "codes" or
             "one-hot", or a dict {parent: one of these}. If left out, a pipeline gets states, and other
-            estimators what the number and the names of their columns require; print it to see which.
+            estimators whatever the number and the names of their columns require; print it to see which.
 
     Raises:
         InvalidTable: it is not such an estimator, or, when it is added to a network, was fitted on other
@@ -226,14 +226,14 @@ class EstimatorCPD(CPD):
             for v, cell in zip(self._given, cells, strict=True)
         )
 
-    def _split(self, codes: Codes, numbers: Array) -> list[Array]:
+    def _split(self, codes: Codes, values: Array) -> list[Array]:
         """Columns of the parents, from discrete and continuous ones."""
-        states, reals = iter(codes.T), iter(numbers.T)
+        states, reals = iter(codes.T), iter(values.T)
         return [next(reals) if v.continuous else next(states) for v in self._given]
 
-    def _as_matrix(self, numbers: Array) -> Array | None:
+    def _as_matrix(self, values: Array) -> Array | None:
         """The values of continuous parents, if they are all that the estimator takes, as they are."""
-        return numbers if self._inputs is not None and self._inputs.plain else None
+        return values if self._inputs is not None and self._inputs.plain else None
 
     def _sorted_scope(self, scope: Sequence[int]) -> tuple[Array, int]:
         """Positions of the discrete parents, of the continuous ones, and of the child."""
@@ -244,10 +244,10 @@ class EstimatorCPD(CPD):
     # --- rows ---
 
     def _row(self, row: Any) -> Array:
-        return numbers_of_row(self.given, row)
+        return values_of_row(self.given, row)
 
     def _frame(self, frame: Any) -> Array:
-        return numbers_of_frame(self.child.name, self.given, frame)
+        return values_of_frame(self.child.name, self.given, frame)
 
     # --- learning ---
 
@@ -276,7 +276,7 @@ class EstimatorCPD(CPD):
         if isinstance(data, np.ndarray) and data.dtype.names is None:
             codes, shares = weighted_rows((*self.given, self.child), data, weights)
             return Configurations.of(codes.astype(np.float64), shares, None)
-        rows = numbers_of_frame(self.child.name, (*self.given, self.child), data)
+        rows = values_of_frame(self.child.name, (*self.given, self.child), data)
         shares = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
         if shares.shape != (len(rows),) or not ((shares >= 0.0) & np.isfinite(shares)).all():
             raise InvalidArgument(
@@ -284,7 +284,7 @@ class EstimatorCPD(CPD):
             )
         return Configurations.of(rows, shares, None)
 
-    def gathered(self, codes: Codes, numbers: Array, weights: Array) -> Configurations:
+    def gathered(self, codes: Codes, values: Array, weights: Array) -> Configurations:
         """Return the rows themselves.
 
         >>> import pgm
@@ -295,7 +295,7 @@ class EstimatorCPD(CPD):
         >>> net.cpd("y").gathered(np.zeros((1, 0), int), np.array([[0.5, 2.0]]), np.ones(1)).rows.tolist()
         [[0.5, 2.0]]
         """
-        states, reals = iter(codes.T), iter(numbers.T)
+        states, reals = iter(codes.T), iter(values.T)
         columns_ = [next(reals) if v.continuous else next(states) for v in (*self.given, self.child)]
         return Configurations.of(np.column_stack(columns_).astype(np.float64), weights, None)
 
@@ -379,4 +379,4 @@ class EstimatorCPD(CPD):
 
     @abstractmethod
     def _own_lines(self) -> list[tuple[str, str]]:
-        """What is printed of the kind."""
+        """What is printed about the kind."""

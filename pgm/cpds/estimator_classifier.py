@@ -12,7 +12,7 @@ from pgm.errors import InvalidArgument, InvalidFrame, InvalidTable, listed, show
 from pgm.factors import Dense, RowTable
 from pgm.variables import Variable
 
-from .complete_rows import codes_of_row, numbers_of_frame
+from .complete_rows import codes_of_row, values_of_frame
 from .estimator import EstimatorCPD
 from .estimator_inputs import Inputs
 from .statistics import Codes, Configurations, weighted_log
@@ -98,7 +98,7 @@ class ClassifierCPD(EstimatorCPD):
 
         assert self._inputs is not None
         name = self.child.name
-        rows = numbers_of_frame(name, (*self.given, self.child), self._asked["rows"])
+        rows = values_of_frame(name, (*self.given, self.child), self._asked["rows"])
         wanted = np.asarray(self._estimator.classes_)
         place = np.arange(wanted.size) if self._order is None else self._order
         labels = wanted[np.asarray(place)[rows[:, -1].astype(np.int64)]]
@@ -160,7 +160,7 @@ class ClassifierCPD(EstimatorCPD):
         row = int(bad.argmax())
         shares = values[row]
         if np.isnan(shares).any():
-            why = "are not all numbers"
+            why = "are not all numeric"
         elif (shares < 0.0).any():
             why = "are negative"
         else:
@@ -176,8 +176,8 @@ class ClassifierCPD(EstimatorCPD):
         _ = self.child
         return self._answer([codes[:, i] for i in range(len(self._given))])
 
-    def _of_parts(self, codes: Codes, numbers: Array) -> Array:
-        return self._answer(self._split(codes, numbers), self._as_matrix(numbers))
+    def _of_parts(self, codes: Codes, values: Array) -> Array:
+        return self._answer(self._split(codes, values), self._as_matrix(values))
 
     def probability(self, row: Mapping[str, Any]) -> float:
         """Return P(child | parents) of one row: a state for the child, a state or value for each parent."""
@@ -243,9 +243,8 @@ class ClassifierCPD(EstimatorCPD):
         if not seen.all():
             none = [state for state, there in zip(child.states, seen, strict=True) if not there]
             raise InvalidFrame(
-                f"{child.name!r}: no row has {listed(none)}, and a classifier says nothing of states that "
-                "it never "
-                "saw. Leave these states out, or give more rows."
+                f"{child.name!r}: no row has {listed(none)}, and a classifier knows nothing about states "
+                "that it never saw. Leave these states out, or give more rows."
             )
         plain = all(isinstance(s, str) for s in child.states) or child.domain.array.dtype.kind in "bi"
         wanted = child.domain.array[codes] if plain else codes
@@ -273,11 +272,12 @@ def _classes(name: str, estimator: Any) -> list[Any]:
     if found is None:
         raise InvalidTable(f"{name!r}: its {kind} does not say which classes it has; it needs `classes_`.")
     if isinstance(found, list) and found and isinstance(found[0], np.ndarray):
-        raise InvalidTable(f"{name!r}: its {kind} predicts several outputs; a node is one.")
+        raise InvalidTable(f"{name!r}: its {kind} predicts several outputs; a node has one.")
     classes: list[Any] = np.asarray(found).tolist()
     if len(classes) < 2:
         raise InvalidTable(
-            f"{name!r}: its {kind} was fitted on one class only, {listed(classes)}: it tells nothing apart."
+            f"{name!r}: its {kind} was fitted on one class only, {listed(classes)}: it has nothing to "
+            "distinguish."
         )
     return classes
 

@@ -16,7 +16,7 @@ from .table_input import Array
 
 CODINGS = ("states", "values", "codes", "one-hot")
 _SAID = {
-    "number": "the number",
+    "number": "the value",
     "states": "the state",
     "values": "the state, as a number",
     "codes": "the position of the state",
@@ -31,7 +31,7 @@ class Inputs:
     ways: tuple[str, ...]
     names: tuple[str, ...] | None  # of the columns, where the estimator was fitted on a data frame
     widths: tuple[int, ...]
-    looked_up: tuple[Any, ...]  # for each parent an array with a row for each state; None of a number
+    looked_up: tuple[Any, ...]  # for each parent an array with a row for each state; None if continuous
 
     @classmethod
     def of(
@@ -114,7 +114,7 @@ class Inputs:
             )
         missing = [name for name in names if name not in taken]
         extra = [name for name in taken if name not in names]
-        what = f"no parent is {listed(missing)}" if missing else f"{listed(extra)} is none of them"
+        what = f"no parent is {listed(missing)}" if missing else f"{listed(extra)} is not one of them"
         hint = nearest(missing[0], extra) if missing and extra else ""
         raise InvalidTable(
             f"{node!r}: its {kind} was fitted on the columns {listed(names)}, and {what}.{hint} Its "
@@ -210,7 +210,7 @@ def _asked(node: str, given: Sequence[Variable], coding: str | Mapping[str, str]
             )
         v = next(v for v in given if v.name == name)
         if way == "values" and not _numeric(v):
-            raise InvalidArgument(f"{node!r}: the states of {name!r} are no numbers: {listed(v.states)}.")
+            raise InvalidArgument(f"{node!r}: the states of {name!r} are not numbers: {listed(v.states)}.")
     return dict(found)
 
 

@@ -15,7 +15,7 @@ from pgm.factors import RowNormal
 from pgm.randomness import draw_count, generator
 from pgm.variables import REAL, Continuous, Variable, as_float
 
-from .complete_rows import codes_of_row, numbers_of_frame
+from .complete_rows import codes_of_row, values_of_frame
 from .estimator import EstimatorCPD
 from .estimator_inputs import Inputs
 from .statistics import Codes, Configurations
@@ -51,9 +51,9 @@ class RegressorCPD(EstimatorCPD):
         """Return this density for the child `name`."""
         if states is not None and not isinstance(states, Continuous):
             raise InvalidTable(
-                f"{name!r}: a {self._kind} is a regressor: its child is a number and has no states; leave "
+                f"{name!r}: a {self._kind} is a regressor: its child is continuous and has no states; leave "
                 "out "
-                "states=, or cut the numbers and fit a classifier."
+                "states=, or cut the values into bins and fit a classifier."
             )
         given = self._in_order(name, given)
         inputs = Inputs.of(name, self._estimator, given, self._asked["coding"])
@@ -64,7 +64,7 @@ class RegressorCPD(EstimatorCPD):
             return made
         made._probe()
         if self._asked["rows"] is not None:
-            rows = numbers_of_frame(made.child.name, (*given, made.child), self._asked["rows"])
+            rows = values_of_frame(made.child.name, (*given, made.child), self._asked["rows"])
             made = made._bound(
                 made.child,
                 given,
@@ -73,7 +73,7 @@ class RegressorCPD(EstimatorCPD):
             )
         elif made._sd is None and not self._returns_sd():
             raise InvalidTable(
-                f"{name!r}: its {self._kind} says nothing of the noise around its predictions: give sd=, "
+                f"{name!r}: its {self._kind} does not quantify the noise around its predictions: give sd=, "
                 "or rows=, "
                 f"a frame with {listed([*self._parents, name])} that it was not fitted on, to measure it."
             )
@@ -120,8 +120,7 @@ class RegressorCPD(EstimatorCPD):
             if values.size != n or values.ndim not in (1, 2):
                 raise InvalidTable(
                     f"{node!r}: its {self._kind} returns {what} of shape {values.shape} for {n:,} rows; a "
-                    "node is "
-                    "one number."
+                    "node has one output."
                 )
             values = values.reshape(n)
             bad = ~np.isfinite(values) | ((values < 0.0) if i else False)
@@ -134,7 +133,7 @@ class RegressorCPD(EstimatorCPD):
             made[:, i] = values
         return made
 
-    def moments(self, codes: Codes, numbers: Array) -> tuple[Array, Array]:
+    def moments(self, codes: Codes, values: Array) -> tuple[Array, Array]:
         """Return mean and standard deviation for rows of state codes and continuous values."""
         found = self._answer(self._split(codes, numbers), self._as_matrix(numbers))
         return found[:, 0], found[:, 1]
@@ -146,7 +145,7 @@ class RegressorCPD(EstimatorCPD):
 
     def rows(self, codes: Codes) -> NoReturn:
         """Refuse: there is no table of a continuous variable."""
-        raise InvalidTable(f"{self.child.name!r} is continuous: its density is no table.")
+        raise InvalidTable(f"{self.child.name!r} is continuous: its density is not a table.")
 
     def table(self, limit: int | None = None) -> NoReturn:
         """Refuse: there is no table of a continuous variable."""

@@ -1,4 +1,4 @@
-"""What kind of estimator something is, by scikit-learn's conventions, and what it can do."""
+"""The kind and the abilities of an estimator, by scikit-learn's conventions."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def is_fitted(estimator: Any) -> bool:
 
 
 def copied(estimator: Any) -> Any:
-    """A copy that nobody else can refit, or the estimator itself if it cannot be copied."""
+    """A private copy that cannot be refitted elsewhere, or the estimator itself if it cannot be copied."""
     try:
         return copy.deepcopy(estimator)
     except Exception:

@@ -168,14 +168,14 @@ def logs_of(name: str, where: str, density: Any, rows: Array) -> Array:
             found = np.asarray(form.logs(density, rows), dtype=np.float64)
     except Exception as error:
         raise InvalidTable(
-            f"{name}{where}: the density, a {kind}, fails for {_numbers(rows)}: "
+            f"{name}{where}: the density, a {kind}, fails for {_size_of(rows)}: "
             f"{type(error).__name__}: {error}"
         ) from error
     if found.ndim == 0 and len(rows) == 1:  # scipy drops axes of length one
         found = found.reshape(1)
     if found.shape != (len(rows),):
         raise InvalidTable(
-            f"{name}{where}: the density, a {kind}, returns {found.shape} for {_numbers(rows)}, where "
+            f"{name}{where}: the density, a {kind}, returns {found.shape} for {_size_of(rows)}, where "
             "one log "
             "density for each row is expected."
         )
@@ -210,6 +210,6 @@ def draws_of(name: str, where: str, density: Any, n: int, width: int, rng: np.ra
     return found
 
 
-def _numbers(rows: Array) -> str:
-    several, numbers = "s"[: len(rows) != 1], "s"[: rows.shape[1] != 1]
-    return f"{len(rows):,} row{several} of {rows.shape[1]} number{numbers}"
+def _size_of(rows: Array) -> str:
+    several, values = "s"[: len(rows) != 1], "s"[: rows.shape[1] != 1]
+    return f"{len(rows):,} row{several} of {rows.shape[1]} value{values}"

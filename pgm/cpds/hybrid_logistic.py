@@ -10,7 +10,7 @@ import numpy as np
 from pgm.errors import ConvergenceWarning, InvalidFrame, InvalidTable, listed, warn
 from pgm.factors import Score
 
-from .complete_rows import codes_of_row, numbers_of_frame, numbers_of_row, weighted_rows
+from .complete_rows import codes_of_row, values_of_frame, values_of_row, weighted_rows
 from .logistic import Logistic, features, newton, softmax
 from .statistics import Codes, Configurations, weighted_log
 from .table_input import MAX_AXES, Array, check_cells
@@ -19,7 +19,7 @@ _CERTAIN = -1e-9  # log likelihood a row: more than any finite weights should gi
 
 
 class HybridLogistic(Logistic):
-    """A `Logistic` with continuous parents, each of which counts with its value times its weight.
+    """A `Logistic` with continuous parents, each of which contributes its value times its weight.
 
     Its rows are arrays with a column for each parent, in order: codes of states, or values.
     """
@@ -66,15 +66,15 @@ class HybridLogistic(Logistic):
         return softmax(total)
 
     def probability(self, row: Mapping[str, Any]) -> float:
-        """Return P(child | parents) of one row: a state or number for the child and for each parent."""
+        """Return P(child | parents) of one row: a state or value for the child and for each parent."""
         code = codes_of_row((*self.given, self.child), row)[-1]
         return float(self.rows(self._row({v.name: row[v.name] for v in self.given}))[0, code])
 
     def _row(self, row: Any) -> Array:
-        return numbers_of_row(self.given, row)
+        return values_of_row(self.given, row)
 
     def _frame(self, frame: Any) -> Array:
-        return numbers_of_frame(self.child.name, self.given, frame)
+        return values_of_frame(self.child.name, self.given, frame)
 
     def table(self, limit: int | None = None) -> NoReturn:
         """Refuse: there is no table where parents are continuous."""
@@ -97,12 +97,12 @@ class HybridLogistic(Logistic):
             return data
         seen, shares = weighted_rows((self.child,), data, weights)
         kept = slice(None) if weights is None else np.asarray(weights, dtype=np.float64) > 0
-        known = numbers_of_frame(self.child.name, self.given, data)[kept]
+        known = values_of_frame(self.child.name, self.given, data)[kept]
         if len(known) != len(seen):
             raise InvalidFrame(f"{self.child.name!r}: its columns differ in length.")
         return Configurations.of(np.column_stack([known, seen]), shares, None)
 
-    def gathered(self, codes: Codes, numbers: Array, weights: Array) -> Configurations:
+    def gathered(self, codes: Codes, values: Array, weights: Array) -> Configurations:
         """Return the rows themselves.
 
         >>> from pgm.variables import REAL, Variable
@@ -110,7 +110,7 @@ class HybridLogistic(Logistic):
         >>> ill.gathered(np.array([[1], [0]]), np.array([[0.5], [-1.0]]), np.ones(2)).rows.tolist()
         [[0.5, 1.0], [-1.0, 0.0]]
         """
-        states, reals = iter(codes.T), iter(numbers.T)
+        states, reals = iter(codes.T), iter(values.T)
         columns_ = [next(reals) if v.continuous else next(states) for v in (*self.given, self.child)]
         return Configurations.of(np.column_stack(columns_), weights, None)
 
@@ -155,8 +155,8 @@ class HybridLogistic(Logistic):
             _CERTAIN * float(shares.sum())
         ):
             warn(
-                f"{self.child.name!r}: the weights grow without end, for the parents tell its states apart "
-                "without exception; these are large ones. Fit to more rows.",
+                f"{self.child.name!r}: the weights diverge, because the parents separate its states "
+                "perfectly; these are large ones. Fit to more rows.",
                 ConvergenceWarning,
             )
         centres, spreads = np.array(scales).reshape(-1, 2).T

@@ -1,4 +1,4 @@
-"""Continuous variables that are linear in others, with Gaussian noise; discrete parents select how."""
+"""Continuous variables, linear in others with Gaussian noise; discrete parents select the parameters."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from pgm.variables import REAL, Continuous, Variable, as_float
 
 from .base import CPD, ROWS_SHOWN, as_it_is, set_fields
 from .complete_rows import codes_of_row
-from .own_numbers import OwnNumbers
+from .own_parameters import OwnParameters
 from .statistics import Codes
 from .table_input import Array, BadRow, check_cells, find_row, product, row_label
 
@@ -93,9 +93,9 @@ class LinearGaussian(CPD):
 
     @classmethod
     def of(cls, gaussian: Gaussian) -> LinearGaussian:
-        """The same as a root: a distribution of one number."""
+        """The same as a root: a univariate distribution."""
         if gaussian.dim != 1 or gaussian.n_states is not None:
-            raise InvalidTable(f"A node is one number; {shown(gaussian)} is not the Gaussian of one.")
+            raise InvalidTable(f"A node is one continuous variable; {shown(gaussian)} is not univariate.")
         return cls(bias=float(np.ravel(gaussian.mean)[0]), sd=float(np.ravel(gaussian.sd)[0]))
 
     @classmethod
@@ -189,7 +189,7 @@ class LinearGaussian(CPD):
         for v in causes:
             if not v.continuous:
                 raise InvalidTable(
-                    f"{name!r}: {v.name!r} has states, {listed(v.states)}, and no number to be weighted: "
+                    f"{name!r}: {v.name!r} has states, {listed(v.states)}, and no value to be weighted: "
                     f"give a dict with a pgm.LinearGaussian for each, and parents=[{v.name!r}]."
                 )
         for v in switches:
@@ -248,7 +248,7 @@ class LinearGaussian(CPD):
     def rows(self, codes: Codes) -> NoReturn:
         """Refuse: there is no table of a continuous variable."""
         raise InvalidTable(
-            f"{self.child.name!r} is continuous: its density is no table; see .weights, .bias, .sd."
+            f"{self.child.name!r} is continuous: its density is not a table; see .weights, .bias, .sd."
         )
 
     def table(self, limit: int | None = None) -> NoReturn:
@@ -256,7 +256,7 @@ class LinearGaussian(CPD):
         self.rows(np.empty((0, 0), np.int64))
 
     def probability(self, row: Mapping[str, Any]) -> float:
-        """Return the density p(child | parents) for one row: a number or state for child and parents.
+        """Return the density p(child | parents) for one row: a value or state for child and parents.
 
         A variable without parents and without noise (sd = 0) is a constant: its value has probability 1.
 
@@ -340,7 +340,8 @@ class LinearGaussian(CPD):
 
         Raises:
             InvalidArgument: a column has missing values, or there are too few weights.
-            InvalidFrame, UnknownState: a column is missing, or has a value that is no number or state.
+            InvalidFrame, UnknownState: a column is missing, or has a value that is neither a number nor a
+                state.
 
         >>> from pgm.variables import REAL
         >>> y = LinearGaussian({"x": 0.0}).bind("y", None, (Variable("x", REAL),))
@@ -371,7 +372,7 @@ class LinearGaussian(CPD):
             shares = shares * (row[:, None] == np.arange(count))
         return Gaussian(dim=rows.shape[1]).statistics(rows if self._causes else rows[:, 0], shares)
 
-    def gathered(self, codes: Codes, numbers: Array, weights: Array) -> GaussianStatistics:
+    def gathered(self, codes: Codes, values: Array, weights: Array) -> GaussianStatistics:
         """Return the statistics of complete rows, added up in two passes.
 
         >>> from pgm.variables import REAL
@@ -380,17 +381,17 @@ class LinearGaussian(CPD):
         array([[1., 3.]])
         """
         cards = [v.card for v in self.given[: len(self._switches)]]
-        count, dim = self._bias.size, numbers.shape[1]
-        row = np.ravel_multi_index(tuple(codes.T), cards) if cards else np.zeros(len(numbers), np.int64)
+        count, dim = self._bias.size, values.shape[1]
+        row = np.ravel_multi_index(tuple(codes.T), cards) if cards else np.zeros(len(values), np.int64)
         weight = np.bincount(row, weights, minlength=count).astype(np.float64)
         shares = np.divide(1.0, weight, out=np.zeros_like(weight), where=weight > 0.0)
         mean, scatter = np.empty((count, dim)), np.empty((count, dim, dim))
-        off = np.empty_like(numbers, order="F")
+        off = np.empty_like(values, order="F")
         for i in range(dim):
-            mean[:, i] = np.bincount(row, weights * numbers[:, i], minlength=count) * shares
-            off[:, i] = numbers[:, i] - mean[row, i]
+            mean[:, i] = np.bincount(row, weights * values[:, i], minlength=count) * shares
+            off[:, i] = values[:, i] - mean[row, i]
             mean[:, i] += np.bincount(row, weights * off[:, i], minlength=count) * shares  # what was rounded
-            off[:, i] = numbers[:, i] - mean[row, i]
+            off[:, i] = values[:, i] - mean[row, i]
         for i in range(dim):
             for j in range(i + 1):
                 scatter[:, i, j] = np.bincount(row, weights * off[:, i] * off[:, j], minlength=count)
@@ -415,11 +416,11 @@ class LinearGaussian(CPD):
         logs = found.weight[there] * (np.log(variance) + LOG_2PI) + squares[there] / variance
         return float(-0.5 * logs.sum())
 
-    def own_numbers(self, statistics: Any) -> OwnNumbers | None:
+    def own_parameters(self, statistics: Any) -> OwnParameters | None:
         """Return weights, bias and standard deviation of each selection, with the slope in each.
 
         >>> x = LinearGaussian(bias=0.0, sd=2.0).bind("x", None, ())
-        >>> x.own_numbers(x.statistics({"x": [2.0]})).slopes.tolist()
+        >>> x.own_parameters(x.statistics({"x": [2.0]})).slopes.tolist()
         [0.5, 0.0]
         """
         found = self._checked_statistics(statistics, GaussianStatistics)
@@ -437,11 +438,11 @@ class LinearGaussian(CPD):
         switches = self.given[: len(self._switches)]
         rows = [row_label(switches, row) for row in np.ndindex(*[v.card for v in switches])]
         names = tuple(f"{row}: {name}" if row else name for row in rows for name in own)
-        return OwnNumbers(values.ravel(), slopes.ravel(), False, names)
+        return OwnParameters(values.ravel(), slopes.ravel(), False, names)
 
     @classmethod
     def standard(cls, child: Variable, given: tuple[Variable, ...]) -> LinearGaussian:
-        """Return the standard normal that no parent changes, to be fitted: discrete parents will select.
+        """Return a standard normal independent of its parents, to be fitted; discrete parents will select.
 
         Args:
             child: the variable.
@@ -467,7 +468,7 @@ class LinearGaussian(CPD):
         return made
 
     def _fitted(self, statistics: Any) -> Self:
-        """By a regression for each selection; where parents are collinear, with the smallest weights."""
+        """Fit a regression for each selection; with collinear parents, that with the smallest weights."""
         statistics = self._checked_statistics(statistics, GaussianStatistics)
         k = len(self._causes)
         empty = np.flatnonzero(~(statistics.weight > 0))

@@ -17,7 +17,7 @@ from pgm.variables import Variable, as_float
 
 from .base import CPD, ROWS_SHOWN, active, as_it_is, check_order, set_fields
 from .count_gate import Counted, cells, count
-from .own_numbers import OwnNumbers
+from .own_parameters import OwnParameters
 from .statistics import Codes, Configurations
 from .table_input import MAX_AXES, Array, BadRow, check_cells, find_row, is_number, number, sentence
 
@@ -31,12 +31,12 @@ class Logistic(CPD):
     """P(child = j | parents) = exp(w_j . u + b_j) / sum over l of exp(w_l . u + b_l): a sigmoid, a softmax.
 
     Args:
-        weights: {parent: w}. A continuous parent, or one of False and True, counts with its value; of
-            two other states the second declared counts 1. {parent: {state: w}} gives each state its own; one
-            left out has 0. For a child with two states w is a number, the weight of the second; else a list
-            with one for each state. A continuous parent counts with its value; where one is unobserved and
-            matters, `engine="quadrature"` answers.
-        bias: the intercept: a number, or a list with one for each state.
+        weights: {parent: w}. A continuous parent, or one with states False and True, enters with its value;
+            of two other states the second declared enters as 1. {parent: {state: w}} gives each state its
+            own; one left out has 0. For a child with two states w is a float, the weight of the second; else
+            a list with one for each state. Where a continuous parent is unobserved and matters,
+            `engine="quadrature"` answers.
+        bias: the intercept: a float, or a list with one for each state.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -51,7 +51,7 @@ class Logistic(CPD):
 
     _parents: tuple[str, ...]
     # For each parent one weight, or a dict of one for each state; each is a tuple, over the child's states
-    # once bound, of one number before for a lone one.
+    # once bound, of one float before for a lone one.
     _weights: tuple[tuple[float, ...] | dict[Any, tuple[float, ...]], ...]
     _bias: tuple[float, ...]
     _scores: tuple[Array, ...]  # for each parent what each state adds, (states, child's states); once bound
@@ -87,7 +87,7 @@ class Logistic(CPD):
 
     @property
     def bias(self) -> Any:
-        """The intercept: a number for a child with two states, else a list."""
+        """The intercept: a float for a child with two states, else a list."""
         return self._short(self._bias)
 
     def _short(self, w: tuple[float, ...]) -> float | list[float]:
@@ -117,7 +117,7 @@ class Logistic(CPD):
         return self._made(child, given, tuple(read), bias)
 
     def _check_order(self, child: Variable, given: tuple[Variable, ...]) -> None:
-        """Weights count by the order of the child's states, a lone one by that of its parent's."""
+        """Weights follow the order of the child's states, a lone one that of its parent's."""
         lone = [
             v
             for v, entry in zip(given, self._weights, strict=True)
@@ -141,7 +141,7 @@ class Logistic(CPD):
         return made
 
     def factor(self, scope: Sequence[int]) -> ModelPart:
-        """Return the table; or, of many parents of few kinds, tables that count how many of each are on."""
+        """Return the table; or, for many parents with few distinct weights, tables that count those on."""
         card = self.child.card
         size = math.prod(v.card for v in self._given) * card
         if size <= _SMALL and len(scope) <= MAX_AXES:
@@ -159,8 +159,8 @@ class Logistic(CPD):
         if 64 * min(size, needed) > current().memory_limit or len(kinds) * parts >= MAX_AXES:
             raise TooLarge(
                 f"{self.child.name!r}: a logistic distribution with {len(self._given):,} parents of "
-                f"{len(kinds):,} different weights has no exact form that is small: every sum of weights "
-                "makes a probability of its own. Use fewer parents, or equal weights: those are counted. "
+                f"{len(kinds):,} different weights has no small exact form: every sum of weights gives "
+                "another probability. Use fewer parents, or equal weights, which are counted. "
                 "Its `probability`, `sample` and `fit` work at any size."
             )
         if size <= needed and len(scope) <= MAX_AXES:
@@ -176,7 +176,7 @@ class Logistic(CPD):
                 places.append(place)
                 more = self._scores[kind] if isinstance(kind, int) else counts[:, np.newaxis] * np.array(kind)
                 total = total[..., np.newaxis, :] + more
-        # One table, or where it holds what is no double several whose product it is.
+        # One table, or where it holds what is not a double several whose product it is.
         logs = log_softmax(total)
         tables = max(1, math.ceil(float(logs.min()) / _NARROW))
         for _ in range(tables):
@@ -184,7 +184,7 @@ class Logistic(CPD):
         return writer.finish(scope, function=True, unnormalised=tables if tables > 1 else 0)
 
     def _dense(self, scope: Sequence[int]) -> Dense:
-        """The table; its logarithms where it holds what is no double."""
+        """The table; its logarithms where it holds what is not a double."""
         table, positions = self.table(), np.array([scope], dtype=np.int64)
         if float(table.min()) > math.exp(_NARROW):
             return Dense(positions, table, 1)
@@ -194,7 +194,7 @@ class Logistic(CPD):
         return Dense(positions, log_softmax(scores), 1, log=True)
 
     def _kinds(self, order: Sequence[int]) -> dict[tuple[float, ...] | int, list[Counted]]:
-        """Two-state parents by what being on adds, and every other parent by itself, under its number."""
+        """Two-state parents by what being on adds, and every other parent by itself, under its index."""
         kinds: dict[tuple[float, ...] | int, list[Counted]] = {}
         for i in order:
             score = self._scores[i]
@@ -213,13 +213,13 @@ class Logistic(CPD):
             total += score[codes[:, i]]
         return softmax(total)
 
-    def own_numbers(self, statistics: Any) -> OwnNumbers | None:
+    def own_parameters(self, statistics: Any) -> OwnParameters | None:
         """Return bias and weights, for each state of the child but the first, with the slope in each.
 
         >>> import pgm
         >>> net = pgm.BayesianNetwork()
         >>> net.add("a", 0.5); net.add("b", pgm.Logistic({"a": 2.0}, bias=-1.0))
-        >>> net.cpd("b").own_numbers(net.expected_counts({"b": True})["b"]).slopes.round(6).tolist()
+        >>> net.cpd("b").own_parameters(net.expected_counts({"b": True})["b"]).slopes.round(6).tolist()
         [0.393224, 0.196612]
         """
         if isinstance(statistics, np.ndarray):
@@ -237,10 +237,10 @@ class Logistic(CPD):
         own, states = np.array(values)[:, 1:], self.child.states[1:]
         several = len(states) > 1
         names = tuple(f"{text}: {state}" if several else text for text in texts for state in states)
-        return OwnNumbers(own.ravel(), slopes.ravel(), False, names)
+        return OwnParameters(own.ravel(), slopes.ravel(), False, names)
 
     def _fitted(self, statistics: Any) -> Self:
-        """By Newton's method (iteratively reweighted least squares); the child's first state weighs 0."""
+        """Fit by Newton's method (iteratively reweighted least squares); the child's first state weighs 0."""
         child, found = self.child, self._checked_statistics(statistics, Configurations)
         codes, weights = found.rows, found.weights
         blocks = [
@@ -314,7 +314,7 @@ class Logistic(CPD):
         return count * (self.child.card - 1)
 
     def to_dict(self) -> dict[Any, Any]:
-        """Return {"weights": {parent: weight}, "bias": number or list}."""
+        """Return {"weights": {parent: weight}, "bias": float or list}."""
         return {"weights": self.weights, "bias": self.bias}
 
     def __eq__(self, other: object) -> bool:
@@ -356,7 +356,7 @@ class Logistic(CPD):
 
 
 def _weight_of(w: object, what: str) -> tuple[float, ...]:
-    """Return a weight as written: one number, or one for each state of the child."""
+    """Return a weight as written: one float, or one for each state of the child."""
     several = isinstance(w, list | tuple) or (isinstance(w, np.ndarray) and w.ndim > 0)
     values: Any = w if several else [w]
     found = tuple(number(x) if is_number(x) else math.nan for x in values)
@@ -366,7 +366,7 @@ def _weight_of(w: object, what: str) -> tuple[float, ...]:
 
 
 def _weight(part: Part, child: Variable) -> Any:
-    """Return a weight as it was written: one number, or one for each state of the child."""
+    """Return a weight as it was written: one float, or one for each state of the child."""
     if type(part.value) is list:
         return part.numbers(child.card, "a weight for each state").tolist()
     return part.number("a weight")
@@ -378,7 +378,7 @@ def _of_second(w: tuple[float, ...]) -> float | list[float]:
 
 
 def _as_declared(key: Any, v: Variable) -> Any:
-    """Return a state as it was written, or as it was declared where these are equal."""
+    """Return a state as it was written, or as it was declared if these are equal."""
     state = v.states[v.code(key)]
     return state if state == key else key
 
@@ -395,7 +395,7 @@ def _for(child: Variable, w: tuple[float, ...], what: str) -> tuple[float, ...]:
 
 
 def features(name: str, parent: Variable, entry: object) -> Array:
-    """Return what is multiplied by the weights, (states of the parent, weights); of a number a 1."""
+    """Return what the weights multiply, (states of the parent, weights); 1 for a continuous parent."""
     if parent.continuous:
         if isinstance(entry, dict):
             raise InvalidTable(
@@ -417,7 +417,8 @@ def features(name: str, parent: Variable, entry: object) -> Array:
     if not np.isfinite(values).all():
         if parent.card != 2:
             raise InvalidTable(
-                f"{name!r}: {parent.name!r} has {parent.card} states that are no finite numbers; give each a "
+                f"{name!r}: {parent.name!r} has {parent.card} states that are not finite numbers; give "
+                "each a "
                 f"weight, {{{parent.name!r}: {{{shown(parent.states[0])}: 1.5, ...}}}}."
             )
         values = (np.arange(2) == active(parent)).astype(np.float64)
@@ -425,12 +426,12 @@ def features(name: str, parent: Variable, entry: object) -> Array:
 
 
 def _values(parent: Variable) -> Array:
-    """Return the states as numbers, NaN where they are none."""
+    """Return the states as floats, NaN where they are not numeric."""
     return np.array([float(s) if isinstance(s, bool) else as_float(s) for s in parent.states])
 
 
 def _numeric(parent: Variable) -> bool:
-    """Whether a lone weight multiplies the parent's number, and no state of two has to be chosen."""
+    """Whether a lone weight multiplies the parent's value, and no state of two has to be chosen."""
     return parent.continuous or bool(np.isfinite(_values(parent)).all())
 
 
@@ -441,7 +442,7 @@ def softmax(scores: Array) -> Array:
 
 
 def log_softmax(scores: Array) -> Array:
-    """Return the logarithms of these probabilities, also of those that are no doubles."""
+    """Return the logarithms of these probabilities, also of those that are not doubles."""
     shifted = scores - scores.max(axis=-1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
 
@@ -460,7 +461,7 @@ def newton(
 ) -> Array:
     """Return the weights, (features, states but the first), of the largest likelihood.
 
-    Log odds above `most` count as weights that grow without end.
+    Log odds above `most` count as diverging weights.
     """
     n, m = design.shape
     k = card - 1
@@ -502,8 +503,8 @@ def newton(
     if converged and float(np.abs(design @ found).max()) < most:
         return found
     text = (
-        f"{name!r}: the weights grow without end, for the parents tell some states apart without exception; "
-        "these are large ones. Fit to more rows, or add one row of each kind with a small weight."
+        f"{name!r}: the weights diverge, because the parents separate some states perfectly; these are "
+        "large ones. Fit to more rows, or add one row of each kind with a small weight."
     )
     warn(text, ConvergenceWarning)
     return found

@@ -15,7 +15,7 @@ from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, as_it_is, set_fields
 from .em_acceleration import maximise
-from .own_numbers import OwnNumbers, of_rows, row_slopes
+from .own_parameters import OwnParameters, of_rows, row_slopes
 from .statistics import Codes, Configurations, RowCounts, SeenAndCounted, normalised, weighted_log
 from .table_input import EXACT, TOLERANCE, Array, check_gate, child_states, is_number, plain, read
 
@@ -65,7 +65,7 @@ class MixtureCPD(CPD):
 
     @property
     def weights(self) -> dict[str, float]:
-        """The probability that each parent is the one that decides."""
+        """The probability that each parent is the one that determines the child."""
         return dict(zip(self._parents, self._weights.tolist(), strict=True))
 
     def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> Self:
@@ -108,7 +108,7 @@ class MixtureCPD(CPD):
         return writer.finish(scope, in_two=self._in_two)
 
     def _in_two(self) -> tuple[Array, list[Array]]:
-        """One, and the sum so far of what the parents say, each by its weight."""
+        """One, and the weighted sum so far of the parents' tables."""
         tables = [w * table for w, table in zip(self._weights, self._tables, strict=True)]
         steps = [np.stack([np.ones_like(table), table, np.ones_like(table)], axis=-1) for table in tables]
         return np.tile([1.0, 0.0, 1.0], (self.child.card, 1)), steps
@@ -131,14 +131,14 @@ class MixtureCPD(CPD):
     def _own_rows(self) -> Array:
         return np.concatenate([w * table for w, table in zip(self._weights, self._tables, strict=True)])
 
-    def own_numbers(self, statistics: Any) -> OwnNumbers | None:
+    def own_parameters(self, statistics: Any) -> OwnParameters | None:
         """Return the entries of each parent's table and then the weights, with the slope in each.
 
         >>> import pgm
         >>> net = pgm.BayesianNetwork()
         >>> net.add("a", 0.5); net.add("b", 0.5)
         >>> net.add("c", pgm.MixtureCPD({"a": {True: 0.9, False: 0.2}, "b": {True: 0.6, False: 0.5}}))
-        >>> net.cpd("c").own_numbers(net.expected_counts({"c": True})["c"]).slopes[-2:].round(6).tolist()
+        >>> net.cpd("c").own_parameters(net.expected_counts({"c": True})["c"]).slopes[-2:].round(6).tolist()
         [0.0, 0.0]
         """
         if not isinstance(statistics, RowCounts):
@@ -148,7 +148,7 @@ class MixtureCPD(CPD):
         sizes = np.cumsum([len(table) for table in self._tables])[:-1]
         decided = np.array([part.sum() for part in np.split(counts, sizes)])
         found = of_rows(counts, rows, texts, self.child.states)
-        return OwnNumbers(
+        return OwnParameters(
             np.concatenate([found.values, self._weights]),
             np.concatenate([found.slopes, row_slopes(decided, self._weights)]),
             True,
@@ -156,7 +156,7 @@ class MixtureCPD(CPD):
         )
 
     def _fitted(self, statistics: Any) -> Self:
-        """By counting who decided; where that was not seen, by EM. A zero stays a zero."""
+        """Count which parent decided; where that is hidden, run EM. A zero stays a zero."""
         if isinstance(statistics, RowCounts):
             rows = normalised(statistics.values, np.concatenate(self._tables))
             sizes = np.cumsum([len(table) for table in self._tables])
@@ -169,7 +169,7 @@ class MixtureCPD(CPD):
         return self._by_em(found, np.zeros((sum(len(table) for table in self._tables), self.child.card)))
 
     def _by_em(self, rows: Configurations, counted: Array) -> Self:
-        """By EM from the present parameters: which parent decided is what is hidden, but in `counted`."""
+        """Run EM from the present parameters: which parent decided is hidden, except in `counted`."""
         codes, weights = rows.rows, rows.weights
         total = float(weights.sum() + counted.sum())
         if total == 0.0:

@@ -1,4 +1,4 @@
-"""Fits causes with independent effects of which only the largest is seen."""
+"""Fits causes with independent effects of which only the largest is observed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def fit_effects(
     weights: Array,
     counted: Array | None = None,
 ) -> tuple[list[Array], Array]:
-    """Raise the likelihood by EM (Dempster, Laird & Rubin 1977): the effect of each cause is what is hidden.
+    """Raise the likelihood by EM (Dempster, Laird & Rubin 1977): the effect of each cause is hidden.
 
     With F(x) the probability that all effects are at most x, and F' that of all but one cause, the one has
     effect z < x with probability proportional to theta(z) * (F'(x) - F'(x - 1)), and x to theta(x) * F'(x).
@@ -34,9 +34,9 @@ def fit_effects(
         name: of the child, for errors.
         effects: for each cause P(effect | its state).
         free: the states whose row is fitted.
-        leak: P(effect) of what is unnamed, fitted too.
+        leak: P(effect) of unnamed causes, also fitted.
         causes: the states of the causes in each row.
-        largest: the effect seen in each row.
+        largest: the observed effect in each row.
         weights: of the rows.
         counted: how often each cause, in each of its states, had each effect in other rows; the leak last.
     """
@@ -121,7 +121,7 @@ def effects_of_chain(
         links: of the chain, in the order of the child's states.
         leak: the distribution of the running state before any cause, in that order.
         tables: expected counts of the tables that were written.
-        flip: turns the child's states round where the smallest effect shows.
+        flip: reverses the child's states if the smallest effect is observed.
     """
     if not links:
         return [], tables[0][flip]

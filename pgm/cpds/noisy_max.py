@@ -1,4 +1,4 @@
-"""Noisy-MAX, -MIN, -OR and -AND: the largest or smallest effect shows; their small tables for inference."""
+"""Noisy-MAX, -MIN, -OR and -AND: the largest or smallest effect is observed; small tables for inference."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class NoisyMax(CPD):
             second; left out: the first.
 
     Raises:
-        InvalidTable: a number that is no probability, or parents that cannot be read; states that do not fit
-            are refused when it is added to a network.
+        InvalidTable: an entry that is not a probability, or parents that cannot be read; states that do not
+            fit are refused when it is added to a network.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -100,11 +100,11 @@ class NoisyMax(CPD):
             check_order(name, self.label, (child,))
             return self._made(child, given, self._effects, self._leak)
         if states is None and not self.of_two and any(not isinstance(e, tuple) for e in self._written[:-1]):
-            raise InvalidTable(f"{name!r}: which states has it? Write states=[...], the weakest first.")
+            raise InvalidTable(f"{name!r}: which states does it have? Write states=[...], the weakest first.")
         child = Variable(name, (False, True) if states is None else states)
         if self.of_two and child.card != 2:
             raise InvalidTable(
-                f"{name!r}: a {self.label} is of variables with two states; "
+                f"{name!r}: a {self.label} needs variables with two states; "
                 f"{name!r} has {child.card}: {list(child.states[:10])}."
             )
         check_order(name, self.label, (child,))
@@ -137,11 +137,11 @@ class NoisyMax(CPD):
         if isinstance(entry, tuple):
             if cause.card != 2:
                 raise InvalidTable(
-                    f"{child.name!r}: a {self.label} with one number for a cause is of variables with two "
+                    f"{child.name!r}: a {self.label} with one probability per cause needs variables with two "
                     f"states; {cause.name!r} has {cause.card}: {list(cause.states[:10])}. "
                     f"Write {{{cause.name!r}: {{state: row}}}}."
                 )
-            check_order(child.name, f"{self.label} with one number for a cause", (cause,))
+            check_order(child.name, f"{self.label} with one probability per cause", (cause,))
             at = active(cause) if not self.smallest else 1 - active(cause)
             effect[at], has[at] = self._of_pair(child, entry, f"cause {cause.name!r}"), True
         elif isinstance(entry, Mapping):
@@ -174,7 +174,7 @@ class NoisyMax(CPD):
     def _of_pair(self, child: Variable, pair: tuple[object, ...], what: str) -> Array:
         if child.card != 2:
             raise InvalidTable(
-                f"{child.name!r}, {what}: a lone number is for two states; write a row for the "
+                f"{child.name!r}, {what}: a lone probability is for two states; write a row for the "
                 f"{child.card} states of {child.name!r}."
             )
         return np.array(pair[::-1] if self.smallest else pair, dtype=np.float64)
@@ -183,7 +183,7 @@ class NoisyMax(CPD):
     def trusted(
         cls, child: Variable, given: tuple[Variable, ...], effects: tuple[Array, ...], leak: Array
     ) -> Self:
-        """Make a gate of arrays that are known to be right.
+        """Make a gate of arrays that are known to be valid.
 
         Args:
             child: the variable whose distribution it is.
@@ -278,7 +278,7 @@ class NoisyMax(CPD):
         return [*acts, "leak"]
 
     def _fitted(self, statistics: Any) -> Self:
-        """By counting effects; where these were not seen, by EM. A zero stays a zero."""
+        """Count effects; where these are hidden, run EM. A zero stays a zero."""
         if isinstance(statistics, SeenAndCounted):
             return self._by_em(statistics.seen, statistics.counted.values)
         if not isinstance(statistics, RowCounts):
@@ -293,7 +293,7 @@ class NoisyMax(CPD):
         return self._made(self.child, self._given, tuple(effects), leak.copy())
 
     def _by_em(self, seen: Configurations, counted: Array | None) -> Self:
-        """By EM from the present parameters: effects of causes are hidden, but in `counted`."""
+        """Run EM from the present parameters: effects of causes are hidden, except in `counted`."""
         codes, weights = seen.rows, seen.weights
         flip = slice(None, None, -1 if self.smallest else 1)
         effects, leak = fit_effects(
@@ -327,9 +327,9 @@ class NoisyMax(CPD):
         return {"causes": causes, "leak": self._leak.tolist() if leak is None else leak}
 
     def _lone(self, row: Array) -> float | None:
-        """Return the number that determines a row of two, if it does so to the last bit."""
-        numbers: list[float] = row.tolist()[::-1] if self.smallest else row.tolist()
-        return numbers[1] if list(pair(numbers[1])) == numbers else None
+        """Return the probability that determines a row of two, if it does so to the last bit."""
+        values: list[float] = row.tolist()[::-1] if self.smallest else row.tolist()
+        return values[1] if list(pair(values[1])) == values else None
 
     @classmethod
     def from_parts(cls, child: Variable, given: tuple[Variable, ...], part: Part) -> Self:
@@ -352,7 +352,7 @@ class NoisyMax(CPD):
                 }
         if type(found["leak"]) is not list:
             return cls(causes, part.at("leak").number("the leak")).bind(child.name, child.domain, given)
-        # A leak that was fitted is a row; noisy-OR and AND take only a number from a user.
+        # A leak that was fitted is a row; noisy-OR and AND take only a float from a user.
         gate = cls(causes, 0.0)
         row = part.at("leak").numbers(child.card, "the leak").tolist()
         set_fields(gate, _written=(*gate._written[:-1], row))
@@ -403,10 +403,10 @@ class NoisyMax(CPD):
 
 
 class NoisyMin(NoisyMax):
-    """The smallest of the effects of causes that act independently: noisy-MAX upside down.
+    """The smallest of the effects of causes that act independently: noisy-MAX reversed.
 
     P(child >= k | causes) = P(leak >= k) * product of P(effect of cause i >= k | its state). A state of a
-    cause that is left out has no effect: the child's last state. A single number p is the probability that
+    cause that is left out has no effect: the child's last state. A single probability p is that with which
     the cause, where it is False (or in the first declared of two states), lowers the child.
 
     Args:
@@ -414,8 +414,8 @@ class NoisyMin(NoisyMax):
         leak: the distribution of the child without any cause; left out: the last state.
 
     Raises:
-        InvalidTable: a number that is no probability, or parents that cannot be read; states that do not fit
-            are refused when it is added to a network.
+        InvalidTable: an entry that is not a probability, or parents that cannot be read; states that do not
+            fit are refused when it is added to a network.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -450,11 +450,11 @@ def pair(p: Any) -> Pair:
 
 
 def check_probability(p: object, what: str) -> None:
-    """Raise where p is no probability."""
+    """Raise where p is not a probability."""
     if not is_number(p) or not 0.0 <= float(p) <= 1.0:  # type: ignore[arg-type]
         raise InvalidTable(f"The {what} needs a probability from 0 to 1, not {shown(p)}.")
 
 
 def _several(entry: object) -> bool:
-    """Whether this is written as rows, not as one number."""
+    """Whether this is written as rows, not as one probability."""
     return isinstance(entry, Mapping | list | tuple) or (isinstance(entry, np.ndarray) and entry.ndim > 0)

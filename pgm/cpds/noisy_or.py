@@ -1,4 +1,4 @@
-"""Noisy-OR and noisy-AND as users write and see them; noisy_max.py makes their tables for inference."""
+"""Noisy-OR and noisy-AND as users see them; noisy_max.py makes their tables for inference."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .noisy_max import NoisyMax, check_probability
 
 
 class _OfTwo(NoisyMax):
-    """What noisy-OR and noisy-AND have besides."""
+    """What noisy-OR and noisy-AND have in addition."""
 
     __slots__ = ()
     of_two = True
@@ -28,10 +28,10 @@ class _OfTwo(NoisyMax):
 
         Args:
             causes: {parent: q}.
-            leak: the probability p of what is unnamed, as in the constructor.
+            leak: the probability p of unnamed causes, as in the constructor.
 
         Raises:
-            InvalidTable: a number is not a probability.
+            InvalidTable: an entry is not a probability.
 
         >>> NoisyOr.from_q({"rain": 0.1, "sprinkler": 0.2})
         NoisyOr({'rain': 0.9, 'sprinkler': 0.8}, leak=0.0)
@@ -46,7 +46,7 @@ class _OfTwo(NoisyMax):
 
     @property
     def probabilities(self) -> dict[str, float]:
-        """For each cause with one number, the probability that it alone brings about the effect."""
+        """For each cause with a single probability, that with which it alone brings about the effect."""
         if self._child is None:
             entries = zip(self._parents, self._written[:-1], strict=True)
             return {name: entry[1] for name, entry in entries if isinstance(entry, tuple)}
@@ -92,7 +92,7 @@ class _OfTwo(NoisyMax):
 class NoisyOr(_OfTwo):
     """P(effect | causes) = 1 - (1 - leak) * product of 1 - p over the true causes (Pearl 1988, 4.3.2).
 
-    It costs one number for each cause, in memory and in inference. A cause acts in its state True, or in the
+    It costs one float per cause, in memory and in inference. A cause acts in its state True, or in the
     second declared of two other states, and likewise the effect; the printed form shows which. If their
     order was never declared, this is an error. A cause with more states takes {state: p}; a state left out
     has no effect.
@@ -102,8 +102,8 @@ class NoisyOr(_OfTwo):
         leak: P(effect) where no cause acts.
 
     Raises:
-        InvalidTable: a number that is no probability, or parents that cannot be read; states that do not fit
-            are refused when it is added to a network.
+        InvalidTable: an entry that is not a probability, or parents that cannot be read; states that do not
+            fit are refused when it is added to a network.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -129,8 +129,8 @@ class NoisyAnd(_OfTwo):
         leak: the probability that the effect is prevented although all conditions hold.
 
     Raises:
-        InvalidTable: a number that is no probability, or parents that cannot be read; states that do not fit
-            are refused when it is added to a network.
+        InvalidTable: an entry that is not a probability, or parents that cannot be read; states that do not
+            fit are refused when it is added to a network.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()

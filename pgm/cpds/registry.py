@@ -41,7 +41,7 @@ _HYBRID: dict[type[CPD], type[HybridLogistic]] = {Logistic: HybridLogistic}
 
 
 def kind_of(kind: str, given: Sequence[Variable]) -> type[CPD]:
-    """Return the class of a kind, in the form that these parents need; CPD of what is in no file.
+    """Return the class of a kind, in the form that these parents need; CPD if it is not in files.
 
     >>> kind_of("logistic", ()).__name__
     'Logistic'

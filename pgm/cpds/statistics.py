@@ -26,7 +26,7 @@ class RowCounts:
     """How often each state of the child came up in each of a distribution's own rows: (rows, states).
 
     Such a row is a leaf of a tree, a listed configuration, or the effect of one cause in one of its states.
-    Counts of what nobody sees, as which cause acted, are expected ones.
+    Counts of hidden events, such as which cause acted, are expected counts.
 
     >>> (RowCounts(np.eye(2)) + RowCounts(np.ones((2, 2)))).values.tolist()
     [[2.0, 1.0], [1.0, 2.0]]
@@ -49,10 +49,10 @@ class RowCounts:
 
 @dataclass(frozen=True, eq=False)
 class Configurations:
-    """The configurations that were seen, a row of parents and child each, and how much each weighs.
+    """The configurations that were seen, a row of parents and child each, and the weight of each.
 
-    It is what kinds are fitted to whose likelihood has no smaller sufficient statistics. Codes of states are
-    merged, so that each configuration stands here once; values of continuous parents are kept as they are.
+    Kinds whose likelihood has no smaller sufficient statistics are fitted to this. Codes of states are
+    merged, so that each configuration appears once; values of continuous parents are kept as they are.
 
     >>> one = Configurations.of(np.array([[0, 1], [1, 1]]), np.ones(2), (2, 2))
     >>> (one + one).weights.tolist()
@@ -65,7 +65,7 @@ class Configurations:
 
     @classmethod
     def of(cls, rows: npt.NDArray[Any], weights: Array, cards: Sequence[int] | None) -> Configurations:
-        """Those of rows some of which may be alike; what weighs nothing is left out."""
+        """Those of rows, some of which may be equal; rows of weight zero are left out."""
         if not (weights > 0.0).all():
             rows, weights = rows[weights > 0.0], weights[weights > 0.0]
         if cards is None:
@@ -112,7 +112,7 @@ class SeenAndCounted:
 
 
 def normalised(counts: Array, otherwise: Array | None = None) -> Array:
-    """Divide each row by its sum; one without data is uniform, or what `otherwise` has."""
+    """Divide each row by its sum; one without data is uniform, or taken from `otherwise`."""
     totals = counts.sum(axis=-1, keepdims=True)
     seen = totals > 0
     rest: Any = 1.0 / counts.shape[-1] if otherwise is None else otherwise

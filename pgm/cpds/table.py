@@ -16,7 +16,7 @@ from pgm.printing import chances
 from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, as_it_is, set_fields
-from .own_numbers import OwnNumbers, of_rows
+from .own_parameters import OwnParameters, of_rows
 from .statistics import Codes, normalised, summed, weighted_log
 from .table_input import MAX_AXES, Array, check_cells, checked, checked_flag, frozen, read, row_label
 
@@ -64,7 +64,7 @@ class TableCPD(CPD):
 
     @classmethod
     def trusted(cls, child: Variable, given: tuple[Variable, ...], values: Array) -> Self:
-        """Make one of an array that is known to be right and is read-only.
+        """Make one of an array that is known to be valid and is read-only.
 
         Args:
             child: the variable whose distribution it is.
@@ -87,7 +87,7 @@ class TableCPD(CPD):
         return tuple([v.name for v in self._given])
 
     def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> TableCPD:
-        """Return this table for the child `name`; all states must be those it was written with."""
+        """Return this table for the child `name`; all states must be those of the table."""
         child = self._matched(name, states, given)
         return TableCPD.trusted(child, given, self._values)
 
@@ -117,11 +117,11 @@ class TableCPD(CPD):
         """
         return weighted_log(np.asarray(statistics), self._values)
 
-    def own_numbers(self, statistics: Any) -> OwnNumbers | None:
+    def own_parameters(self, statistics: Any) -> OwnParameters | None:
         """Return all entries, and the slope of a log-likelihood in each, the rest of its row in proportion.
 
         >>> wet = Variable("wet", [False, True])
-        >>> TableCPD(wet, [], 0.25).own_numbers(np.array([1.0, 1.0])).slopes.round(6).tolist()
+        >>> TableCPD(wet, [], 0.25).own_parameters(np.array([1.0, 1.0])).slopes.round(6).tolist()
         [-2.666667, 2.666667]
         """
         configurations = np.ndindex(*[v.card for v in self._given])
@@ -131,7 +131,7 @@ class TableCPD(CPD):
         return of_rows(counts, rows, texts, self.child.states)
 
     def _fitted(self, statistics: Any) -> Self:
-        """By counting; a row without data is uniform."""
+        """Count; a row without data is uniform."""
         if np.shape(statistics) != self._values.shape:
             raise InvalidArgument(
                 f"{self.child.name!r}: a table is fitted to counts of its own shape, {self._values.shape}, "

@@ -1,4 +1,4 @@
-"""Reads the tables that users write: a number, a list, a dict of rows, an array, a data frame."""
+"""Reads the tables that users write: a probability, a list, a dict of rows, an array, a data frame."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pgm.variables import BOOLEAN, Domain, Interval, Variable, as_domain
 Array = npt.NDArray[np.float64]
 
 # A row is divided by its sum when it is off by rounding: thirds written with six digits are off by 1e-6.
-# Below the second number dividing would only stir the last bits: a table read twice would not equal itself.
+# Below EXACT dividing would only change the last bits: a table read twice would not equal itself.
 TOLERANCE = 1e-6 * (1 + 1e-6)
 EXACT = 1e-13
 UNCOUNTED = 2**62  # entries that no machine holds
@@ -39,18 +39,18 @@ _ONE, _DIGITS = Decimal(1), Context(prec=40)
 
 
 class BadRow(Exception):
-    """What is wrong with a row or a cell; whoever knows which one it is says so."""
+    """What is wrong with a row or a cell; the caller adds which one it is."""
 
 
 def frozen(name: str, table: object) -> object:
-    """Return a copy of a table as written, which the user's later edits do not reach."""
+    """Return a copy of a table as written, unaffected by the user's later edits."""
     if is_frame(table):
         return long_form(repr(name), table, CELLS, name)
     return copy.deepcopy(table) if isinstance(table, Mapping | list | np.ndarray) else table
 
 
 def plain(name: str, table: object) -> object:
-    """Return the same with lists for arrays, so that two can be compared."""
+    """Return the same with lists in place of arrays, so that two can be compared."""
     table = frozen(name, table)
     if isinstance(table, np.ndarray):
         return table.tolist()
@@ -62,7 +62,7 @@ def plain(name: str, table: object) -> object:
 
 
 def child_states(name: str, table: object, n_parents: int) -> Domain:
-    """Return the states of a child for which none are declared, as its table tells them."""
+    """Return the undeclared states of a child, as its table names them."""
     if is_number(table):
         return BOOLEAN
     if isinstance(table, LongForm):
@@ -107,7 +107,7 @@ def _named(name: str, values: Iterable[object]) -> list[Any]:
 
 
 def sorted_domain(name: str, states: Iterable[Any]) -> Domain:
-    """Return the states that were only seen, whose order nobody declared: sorted, mixed kinds by kind."""
+    """Return states in undeclared order, known only from data: sorted, mixed kinds by kind."""
     found = [state.item() if isinstance(state, np.generic) else state for state in states]
     try:
         found.sort()
@@ -128,7 +128,7 @@ def _domain(name: str, states: list[Any], declared: bool) -> Domain:
 
 
 def _rank(state: Any) -> tuple[Any, ...]:
-    """Where a state stands among others of many kinds: numbers first, then kind by kind."""
+    """The sort key of a state among others of many kinds: numbers first, then kind by kind."""
     if is_number(state):
         return (0, "", state, "")
     return (1, type(state).__name__, state.lo if isinstance(state, Interval) else 0, str(state))
@@ -141,7 +141,7 @@ def read(child: Variable, given: Sequence[Variable], table: object, normalize: b
         child: whose distribution it is.
         given: its parents.
         table: as the user wrote it.
-        normalize: whether each row is divided by its sum; None where the user has no such choice.
+        normalize: whether each row is divided by its sum; None where that is not an option.
     """
     shape = check_size(child, given)
     plain = type(table) is np.ndarray  # as a million of them will be: no need to ask what else it could be
@@ -181,23 +181,23 @@ def read_row(child: Variable, row: object, label: str) -> Array:
 
 
 def checked_flag(name: str, normalize: object) -> bool:
-    """Return what a user chose for normalize=, if that can be."""
+    """Return the user's normalize= if it is valid."""
     if not isinstance(normalize, bool):
         raise InvalidArgument(f"{name!r}: normalize= takes True or False, not {shown(normalize)}.")
     return normalize
 
 
 def _divided(child: Variable, given: Sequence[Variable], values: Array) -> Array:
-    """Return rows of non-negative numbers divided by their sums; one that sums to one stays as it is."""
+    """Return rows of non-negative entries divided by their sums; one that sums to one stays as it is."""
     bad = ~((values >= 0.0) & (values < math.inf))
     if bad.any():
         at = np.argwhere(bad)[0]
         state, value = shown(child.states[at[-1]]), float(values[tuple(at)])
-        _fail(child, f"the number for {state} is {value!r}, not one from 0 on", row_label(given, at[:-1]))
+        _fail(child, f"the entry for {state} is {value!r}, not a number from 0 on", row_label(given, at[:-1]))
     largest = values.max(axis=-1, keepdims=True)
     if not largest.all():
         at = np.argwhere(largest[..., 0] == 0.0)[0]
-        _fail(child, "every number is 0, and there is no sum to divide by", row_label(given, at))
+        _fail(child, "every entry is 0, so there is no sum to divide by", row_label(given, at))
     with np.errstate(over="ignore"):
         sums = values.sum(axis=-1, keepdims=True)
     if not np.isfinite(sums).all():
@@ -231,7 +231,7 @@ def checked(
 
 
 def first_wrong(values: Array, card: int) -> int:
-    """Return which row is the one that `checked` complains of, where it does."""
+    """Return the row that `checked` refuses, if any."""
     flat = values.reshape(-1, card)
     for bad in (~((flat >= 0.0) & (flat < math.inf)), flat > 1.0 + TOLERANCE):
         if bad.any():
@@ -257,12 +257,12 @@ def _fail_row(
     _fail(child, what, label)
 
 
-def _add_to_one(numbers: list[float], card: int) -> bool:
-    """Say whether each row of this many numbers certainly sums to one."""
-    if not (min(numbers) >= 0.0 and max(numbers) <= 1.0):
+def _add_to_one(values: list[float], card: int) -> bool:
+    """Tell whether each row of this many entries certainly sums to one."""
+    if not (min(values) >= 0.0 and max(values) <= 1.0):
         return False
-    for begin in range(0, len(numbers), card):
-        if not abs(sum(numbers[begin : begin + card]) - 1.0) <= EXACT / 2:  # NaN too
+    for begin in range(0, len(values), card):
+        if not abs(sum(values[begin : begin + card]) - 1.0) <= EXACT / 2:  # NaN too
             return False
     return True
 
@@ -278,7 +278,7 @@ def check_size(child: Variable, given: Sequence[Variable]) -> tuple[int, ...]:
 def product(cards: Iterable[int]) -> int:
     """Return the product of the cards, or `UNCOUNTED` where it is that or more.
 
-    A file may announce any number of parents; Python's numbers would grow with each of them.
+    A file may declare any number of parents; Python's integers would grow with each of them.
     """
     found = 1
     for card in cards:
@@ -295,7 +295,7 @@ def check_gate(name: str, cells: int, remedy: str) -> None:
 
 
 def check_cells(shape: Sequence[int], what: str, remedy: str, limit: int | None = None) -> None:
-    """Raise TooLarge if an array of this shape holds more numbers than `limit`, or than memory."""
+    """Raise TooLarge if an array of this shape has more entries than `limit`, or than memory."""
     cells = math.prod(shape)
     if len(shape) > MAX_AXES and cells <= _CELLS_TO_MIND:
         raise TooLarge(f"{what} would have {len(shape)} axes, and numpy has {MAX_AXES}; {remedy}.")
@@ -305,7 +305,7 @@ def check_cells(shape: Sequence[int], what: str, remedy: str, limit: int | None 
         limit = current().memory_limit // 8
     if cells > limit or len(shape) > MAX_AXES:
         count = f"{cells:,}" if cells < 10**15 else f"10**{math.log10(cells):.0f}"
-        raise TooLarge(f"{what} would have {count} numbers, and {limit:,} are allowed; {remedy}.")
+        raise TooLarge(f"{what} would have {count} entries, and {limit:,} are allowed; {remedy}.")
 
 
 def row_label(given: Sequence[Variable], codes: Iterable[int]) -> str:
@@ -314,17 +314,17 @@ def row_label(given: Sequence[Variable], codes: Iterable[int]) -> str:
 
 
 def is_number(value: object) -> bool:
-    """Say whether `value` is a real number; True and False are states."""
+    """Tell whether `value` is a real number; True and False are states."""
     return isinstance(value, float | int | Real | Decimal) and not isinstance(value, bool | np.bool_)
 
 
 def is_uniform(row: object) -> bool:
-    """Say whether a row is written as the word for equal numbers."""
+    """Tell whether a row is written as the word for equal probabilities."""
     return isinstance(row, str) and row == "uniform"
 
 
 def float_array(what: str, table: object) -> Array:
-    """Return nested lists or an array of numbers as a fresh float64 array; a lone object has no axes."""
+    """Return nested lists or an array as a fresh float64 array; a lone object has no axes."""
     if (
         type(table) is not np.ndarray
         and isinstance(table, np.ma.MaskedArray)
@@ -404,13 +404,13 @@ def one_row(child: Variable, row: object) -> Sequence[float]:
         return [1.0 / child.card] * child.card
     if isinstance(row, list | tuple | np.ndarray) and (not isinstance(row, np.ndarray) or row.ndim == 1):
         if len(row) != child.card:
-            raise BadRow(f"{len(row)} numbers for the {child.card} states of {child.name!r}")
+            raise BadRow(f"{len(row)} probabilities for the {child.card} states of {child.name!r}")
         return [number(p) for p in row]
     raise BadRow(_what_else(row))
 
 
 def complement(p: float) -> float:
-    """Return 1 - p as one would write it: 0.2 for 0.8, where floats say 0.19999999999999996."""
+    """Return 1 - p as one would write it: 0.2 for 0.8, where floats give 0.19999999999999996."""
     return float(_DIGITS.subtract(_ONE, Decimal(repr(p))))
 
 
@@ -480,7 +480,7 @@ def _from_long(child: Variable, given: Sequence[Variable], table: LongForm) -> A
 
 
 def read_cells(what: str, variables: Sequence[Variable], table: LongForm) -> dict[tuple[int, ...], float]:
-    """Return the number of each cell in a frame of one cell per line."""
+    """Return the value of each cell in a frame of one cell per row."""
     if set(table.columns) != {v.name for v in variables}:
         wanted = [v.name for v in variables]
         raise InvalidTable(f"{what}: the frame needs a column for each of {wanted}; {_columns_are(table)}.")
@@ -530,8 +530,8 @@ def _what_else(value: object) -> str:
         return "a function needs pgm.Deterministic(function)"
     if isinstance(value, bool | np.bool_):
         return f"{value!r} is a state; a probability is written {float(value)}"
-    return f"{shown(value)} is no probability, list or dict of them"
+    return f"{shown(value)} is not a probability, list or dict of them"
 
 
 def _columns_are(table: LongForm) -> str:
-    return f"before the numbers it has {list(table.columns)}"
+    return f"before the probabilities it has {list(table.columns)}"

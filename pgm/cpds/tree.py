@@ -31,7 +31,7 @@ class TreeCPD(CPD):
 
     Args:
         parent: the parent tested at the root.
-        branches: for each of its states a row (a number, a list, a dict, "uniform") or another TreeCPD;
+        branches: for each of its states a row (a probability, a list, a dict, "uniform") or another TreeCPD;
             pgm.OneOf and pgm.Not stand for several states, `...` for all the others.
 
     >>> import pgm
@@ -58,7 +58,7 @@ class TreeCPD(CPD):
     def __init__(self, parent: str, branches: Mapping[Any, Any]) -> None:
         if not isinstance(parent, str):
             raise InvalidTable(
-                f"pgm.TreeCPD takes the name of the parent that it asks first, not {shown(parent)}."
+                f"pgm.TreeCPD takes the name of the parent that it tests first, not {shown(parent)}."
             )
         if not isinstance(branches, Mapping) or not branches:
             raise InvalidTable(
@@ -241,7 +241,7 @@ class TreeCPD(CPD):
 
     def _leaf_of(self, codes: Codes) -> Codes:
         at = np.full(len(codes), 0 if self._nodes else ~0, dtype=np.int64)
-        for number, node in enumerate(self._nodes):  # a node stands before those below it
+        for number, node in enumerate(self._nodes):  # a node comes before those below it
             here = np.flatnonzero(at == number)
             at[here] = node.branch[codes[here, node.parent]]
         return ~at
@@ -449,12 +449,12 @@ class _Growing:
                 above.branch[list(codes)] = number
 
     def _node(self, tree: TreeCPD, region: Context) -> tuple[int, list[tuple[frozenset[int], object]]]:
-        """Add the first node of a tree; return its number, and which states take which branch."""
+        """Add the first node of a tree; return its index, and which states take which branch."""
         name, branches = tree._as_written()
         i = self.place[name]
         variable = self.given[i]
         if i in region:
-            raise InvalidTable(f"{self.child.name!r}: a path of its tree asks {name!r} twice.")
+            raise InvalidTable(f"{self.child.name!r}: a path of its tree tests {name!r} twice.")
         left = set(range(variable.card))
         chosen: list[tuple[frozenset[int], object]] = []
         for state, below in branches.items():
@@ -462,7 +462,7 @@ class _Growing:
                 continue
             codes = self.context({name: state}).get(i, self._all(i))
             if not codes <= left:
-                raise InvalidTable(f"{self.child.name!r}: {name}={shown(state)} is met twice in its tree.")
+                raise InvalidTable(f"{self.child.name!r}: {name}={shown(state)} appears twice in its tree.")
             left -= codes
             chosen.append((codes, below))
         if left and ... not in branches:
@@ -494,12 +494,12 @@ class _Growing:
                     waiting.append((len(region.trail), i, way, those, self.nodes[number]))
 
     def _rule(self, rules: list[tuple[Context, Array]], region: Context) -> tuple[int, int]:
-        """Add one node or leaf; return its number, and the parent that it asks (-1 for a leaf)."""
+        """Add one node or leaf; return its index, and the parent that it tests (-1 for a leaf)."""
         if not rules:
             example = [min(region.get(i, {0})) for i in range(len(self.given))]
             raise InvalidTable(
                 f"{self.child.name!r}: no rule holds for {row_label(self.given, example)}; a last rule "
-                "({}, row) gives the row of all that is left."
+                "({}, row) gives the row of all other cases."
             )
         context, row = rules[0]
         asked = next((i for i, codes in context.items() if not region.get(i, self._all(i)) <= codes), -1)

@@ -29,7 +29,7 @@ class TreeNode(NamedTuple):
         """For each node or leaf that comes next the states that lead there."""
         found: dict[int, list[int]] = {}
         for code, target in enumerate(self.branch.tolist()):
-            if target:  # the root comes after nothing: its number stands where no path leads
+            if target:  # the root comes after nothing: its index is where no path leads
                 found.setdefault(target, []).append(code)
         return {target: frozenset(codes) for target, codes in found.items()}
 
@@ -42,7 +42,7 @@ class Region:
         self.trail: list[tuple[int, frozenset[int] | None]] = []  # what was known before each step
 
     def enter(self, depth: int, i: int, codes: frozenset[int]) -> None:
-        """Go back to where so many steps led, and from there on with these states of a parent (-1: none)."""
+        """Go back this many steps, and on from there with these states of a parent (-1: none)."""
         while len(self.trail) > depth:
             before, known = self.trail.pop()
             if known is None:
@@ -77,7 +77,7 @@ def write_tree(
 
 
 def read_tree(part: Part, child: Variable, given: tuple[Variable, ...]) -> tuple[tuple[TreeNode, ...], Array]:
-    """Return nodes and rows; nodes stand before those below them and are each reached in one way."""
+    """Return nodes and rows; nodes come before those below them and are each reached in one way."""
     part.members("a tree", ["nodes", "rows"])
     nodes, count = (
         part.at("nodes").elements("a list of nodes"),
@@ -88,7 +88,7 @@ def read_tree(part: Part, child: Variable, given: tuple[Variable, ...]) -> tuple
     values = part.at("rows").rows(count, child.card, "the rows")
     place = {v.name: i for i, v in enumerate(given)}
     made: dict[int, TreeNode] = {}
-    reached: set[int] = set()  # rows, and nodes as ~number
+    reached: set[int] = set()  # rows, and nodes as ~index
     if not nodes and count == 1:
         reached.add(0)
     region = Region()
@@ -153,12 +153,12 @@ def _next(step: Part, number: int, nodes: int, count: int, reached: set[int]) ->
     if ("node" in step.value) == ("row" in step.value):
         step.fail("a branch has either a node or a row")
     if "node" in step.value:
-        target = step.at("node").whole("the number of a node further down", number + 1, nodes - 1)
+        target = step.at("node").whole("the index of a node further down", number + 1, nodes - 1)
         if ~target in reached:
             step.fail("a second branch to this node", "node")
         reached.add(~target)
         return target
-    row = step.at("row").whole("the number of a row", 0, count - 1)
+    row = step.at("row").whole("the index of a row", 0, count - 1)
     if row in reached:
         step.fail("a second branch to this row", "row")
     reached.add(row)

@@ -38,14 +38,14 @@ class ByInput:
                 f"{shown(parts)}."
             )
         if isinstance(column, bool) or not isinstance(column, int) or column < 0:
-            raise InvalidArgument(f"column= is the number of an input, not {shown(column)}.")
+            raise InvalidArgument(f"column= is the index of an input, not {shown(column)}.")
         self.values = tuple(parts)
         self.column = column
         self._emits = all(isinstance(part, Emission) for part in parts.values())
         self.parts: tuple[Any, ...]
         if self._emits:
             self.parts = tuple(parts.values())
-            sizes = {part.n_states or 1 for part in self.parts if part.has_numbers}
+            sizes = {part.n_states or 1 for part in self.parts if part.has_parameters}
             if len(sizes) > 1 or len({str(part.domain) for part in self.parts}) > 1:
                 raise InvalidArgument("ByInput takes distributions of the same states and symbols.")
         else:
@@ -79,26 +79,26 @@ class ByInput:
 
     def _index(self, x: np.ndarray) -> np.ndarray:
         if self._keys is None:
-            raise InvalidArgument("Values of ByInput are numbers where other parts take numbers as inputs.")
+            raise InvalidArgument("Values of ByInput are numeric where other parts take numeric inputs.")
         found = x[:, self.column][:, None] == self._keys
         there = found.any(axis=1) | np.isnan(x[:, self.column])
         if not there.all():
             bad = x[int((~there).argmax()), self.column]
-            raise InvalidArgument(f"The input {bad:.6g} is none of {listed(self.values)}.")
+            raise InvalidArgument(f"The input {bad:.6g} is not one of {listed(self.values)}.")
         return np.asarray(found.argmax(axis=1))
 
     # --- what models ask ---
 
     @property
-    def has_numbers(self) -> bool:
+    def has_parameters(self) -> bool:
         """Whether there are parameters."""
-        return not self._emits or all(part.has_numbers for part in self.parts)
+        return not self._emits or all(part.has_parameters for part in self.parts)
 
     @property
     def n_states(self) -> int | None:
         """How many rows there are."""
         if self._emits:
-            return next((part.n_states or 1 for part in self.parts if part.has_numbers), None)
+            return next((part.n_states or 1 for part in self.parts if part.has_parameters), None)
         return len(np.atleast_2d(self.parts[0]))
 
     @property
@@ -177,7 +177,7 @@ class ByInput:
         index, made = self._index(x), []
         for i, part in enumerate(self.parts):
             mine = index == i
-            if part.has_numbers and not weights[mine].any():
+            if part.has_parameters and not weights[mine].any():
                 made.append(part)
             else:
                 made.append(part.fitted(part.gathered(y[mine], np.ascontiguousarray(weights[mine]))))
@@ -234,7 +234,7 @@ class ByInput:
             if len(kinds) != 1:
                 one.fail(f"an emission is one of {listed(EMISSIONS)}")
             made.append(EMISSIONS[kinds[0]].from_parts(one.at(kinds[0])))
-        column = part.at("column").whole("the number of an input")
+        column = part.at("column").whole("the index of an input")
         return cls(dict(zip(values, made, strict=True)), column)
 
     def __eq__(self, other: object) -> bool:

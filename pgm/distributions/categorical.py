@@ -54,7 +54,7 @@ class Categorical:
             return
         if isinstance(p, Mapping):
             if symbols is not None:
-                raise InvalidArgument("symbols= goes with a list; a dict has its symbols already.")
+                raise InvalidArgument("symbols= is for a list; a dict has its symbols already.")
             p, symbols = list(p.values()), list(p)
         table = finite("Categorical", p, (1, 2))
         if table.size == 0 or (table < 0).any():
@@ -93,7 +93,7 @@ class Categorical:
 
     @property
     def _known(self) -> np.ndarray:
-        if not self.has_numbers:
+        if not self.has_parameters:
             raise InvalidArgument("This Categorical has no parameters yet: `fit` gives it some.")
         return self._p
 
@@ -233,7 +233,9 @@ class Categorical:
         codes = np.array([self._domain.find(value) for value in values], dtype=np.int64)
         for i in np.flatnonzero(codes < 0).tolist():
             if not is_missing(values[i]):
-                raise InvalidArgument(f"{shown(values[i])} is none of the symbols {list(self.symbols)[:10]}.")
+                raise InvalidArgument(
+                    f"{shown(values[i])} is not one of the symbols {list(self.symbols)[:10]}."
+                )
         return codes, lone
 
     # --- as an emission ---
@@ -244,7 +246,7 @@ class Categorical:
         return False
 
     @property
-    def has_numbers(self) -> bool:
+    def has_parameters(self) -> bool:
         """Whether there are probabilities; else they are yet to be fitted."""
         return len(self._p) > 0
 
@@ -289,7 +291,7 @@ class Categorical:
                 at = self._domain.find(symbol)
                 if at < 0:
                     raise InvalidArgument(
-                        f"{place[0].upper()}{place[1:]}: {shown(symbol)} is none of the symbols "
+                        f"{place[0].upper()}{place[1:]}: {shown(symbol)} is not one of the symbols "
                         f"{listed(self.symbols)}."
                     )
                 found[at] = weight
@@ -317,7 +319,7 @@ class Categorical:
     def gathered(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """The weight of each symbol in each state."""
         if rows.ndim == 2:
-            p = self._known if self.has_numbers else np.ones((weights.shape[1], self._domain.card))
+            p = self._known if self.has_parameters else np.ones((weights.shape[1], self._domain.card))
             sums = rows @ p.T
             ratio: np.ndarray = np.divide(weights, sums, out=np.zeros_like(weights), where=sums > 0.0)
             ratio[(rows == 1.0).all(axis=1)] = 0.0  # nothing was observed
@@ -408,7 +410,7 @@ class Categorical:
         self._fill(state["_p"], state["_domain"], state["n_states"])
 
     def __repr__(self) -> str:
-        if not self.has_numbers:
+        if not self.has_parameters:
             return f"Categorical(symbols=[{listed(self.symbols)}])"
         if self.n_states is None and self._domain.card <= 10:
             inside = ", ".join(f"{s!r}: {p:.6g}" for s, p in zip(self.symbols, self.p.tolist(), strict=True))
@@ -416,7 +418,7 @@ class Categorical:
         return text_table(*self._lines(), title="Categorical")
 
     def _repr_html_(self) -> str:
-        if not self.has_numbers:
+        if not self.has_parameters:
             return html_text(repr(self))
         return html_table(*self._lines(), title="Categorical")
 

@@ -27,7 +27,7 @@ def some(what: str, values: object, axes: tuple[int, ...]) -> np.ndarray:
     """Return values as `finite` does, one at least."""
     found = finite(what, values, axes)
     if not found.size:
-        raise InvalidArgument(f"{what} has no number: {shown(values)}.")
+        raise InvalidArgument(f"{what} is empty: {shown(values)}.")
     return found
 
 
@@ -38,6 +38,6 @@ def row_weights(weights: object, n: int) -> np.ndarray:
     found = finite("weights=", weights, (1, 2))
     if found.shape[0] != n or (found < 0).any():
         raise InvalidArgument(
-            f"weights= has a number that is not negative for each of {n} rows, not {shown(weights)}."
+            f"weights= has a non-negative number for each of {n} rows, not {shown(weights)}."
         )
     return found.reshape(n, -1)

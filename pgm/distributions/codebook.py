@@ -25,7 +25,7 @@ class Codebook:
     What is known of a row afterwards is its symbol alone.
 
     Args:
-        centres: the reference vectors, in rows; or a list of numbers, where one number is observed.
+        centres: the reference vectors, in rows; or a list of floats for observations of one value.
         p: the probability of each in each state, as for `Categorical`; left out: yet to be fitted.
 
     >>> import pgm
@@ -46,7 +46,7 @@ class Codebook:
     def __init__(self, centres: Any, p: Any = None) -> None:
         table = finite("centres=", centres, (1, 2))
         if table.size == 0:
-            raise InvalidArgument("A Codebook has one reference vector at least.")
+            raise InvalidArgument("A Codebook needs at least one reference vector.")
         rows = table.reshape(len(table), -1)
         if len(np.unique(rows, axis=0)) < len(rows):
             raise InvalidArgument("Two reference vectors of a Codebook are the same.")
@@ -70,7 +70,7 @@ class Codebook:
         """A codebook whose reference vectors are the means of clusters of some rows (k-means).
 
         Args:
-            rows: numbers, or rows of them.
+            rows: floats, or rows of them.
             n: how many reference vectors.
             seed: a whole number, or a numpy Generator.
 
@@ -110,13 +110,13 @@ class Codebook:
         return self._p.p
 
     def codes(self, x: Any) -> np.ndarray:
-        """The number of the nearest reference vector of each row; the first of equals.
+        """The index of the nearest reference vector of each row; the first of equals.
 
         Args:
-            x: numbers, or rows of them.
+            x: floats, or rows of them.
 
         Raises:
-            InvalidArgument: a row has the wrong number of entries, or one that is no finite number.
+            InvalidArgument: a row has the wrong number of entries, or one that is not a finite number.
 
         >>> Codebook([[0.0, 0.0], [1.0, 1.0]]).codes([[0.1, 0.2], [0.9, 0.7]]).tolist()
         [0, 1]
@@ -127,10 +127,10 @@ class Codebook:
         """The sum of squared distances of rows to their reference vectors.
 
         Args:
-            x: numbers, or rows of them.
+            x: floats, or rows of them.
 
         Raises:
-            InvalidArgument: a row has the wrong number of entries, or one that is no finite number.
+            InvalidArgument: a row has the wrong number of entries, or one that is not a finite number.
 
         >>> Codebook([0.0, 2.0]).error([0.5, 2.0])
         0.25
@@ -163,9 +163,9 @@ class Codebook:
         return not self._univariate
 
     @property
-    def has_numbers(self) -> bool:
+    def has_parameters(self) -> bool:
         """Whether there are probabilities."""
-        return self._p.has_numbers
+        return self._p.has_parameters
 
     @property
     def domain(self) -> Any:
@@ -287,7 +287,7 @@ class Codebook:
         self._fill(*state)
 
     def __repr__(self) -> str:
-        below = "" if not self.has_numbers else f"\n{self._p!r}"
+        below = "" if not self.has_parameters else f"\n{self._p!r}"
         where = f"{self.dim} dimension{'s' * (self.dim > 1)}"
         return f"Codebook of {len(self.centres)} reference vectors in {where}{below}"
 

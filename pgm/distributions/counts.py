@@ -44,7 +44,7 @@ class _Independent(StateDistribution):
     def fitted(self, statistics: np.ndarray, prior: np.ndarray | None = None) -> Self:
         """Return the maximum-likelihood distribution for these weights and sums of entries."""
         weight, total = statistics if prior is None else statistics + prior
-        own = None if self._numbers is None else len(self._mean)
+        own = None if self._parameters is None else len(self._mean)
         kept_where_empty(weight.sum(axis=1), own, type(self).__name__)
         empty = ~(weight > 0.0)  # of some entries nothing may have been seen
         mean = np.divide(total, weight, out=np.zeros_like(total), where=~empty)
@@ -61,7 +61,7 @@ class _Independent(StateDistribution):
         return mean
 
     def n_free(self, states: np.ndarray) -> int:
-        """One number for each entry."""
+        """One parameter for each entry."""
         return int(states.sum()) * self.dim
 
     def gathered(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -83,7 +83,7 @@ class _Independent(StateDistribution):
         return cls(found[cls._name], dim=dim)
 
     def __repr__(self) -> str:
-        if self._numbers is not None and self.n_states is None and not self._vector:
+        if self._parameters is not None and self.n_states is None and not self._vector:
             return f"{type(self).__name__}({self._value():.6g})"
         return super().__repr__()
 
@@ -114,7 +114,7 @@ class Poisson(_Independent):
 
     @property
     def rate(self) -> Any:
-        """The mean: a number or an array, as it was given."""
+        """The mean: a float or an array, as it was given."""
         return self._value()
 
     def _wrong(self, rows: np.ndarray) -> tuple[np.ndarray, str]:
@@ -199,7 +199,7 @@ class Bernoulli(_Independent):
 
     @property
     def p(self) -> Any:
-        """The probability of 1: a number or an array, as it was given."""
+        """The probability of 1: a float or an array, as it was given."""
         return self._value()
 
     def yes(self) -> np.ndarray:

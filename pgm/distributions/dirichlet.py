@@ -22,11 +22,11 @@ class Dirichlet(PseudoCounts):
     As a prior, alpha are pseudo-counts: the posterior adds the observed counts to them.
 
     Args:
-        alpha: numbers greater than 0, one for each state; with more axes, one distribution for each row of a
-            table. A single number, as `prior=` of a table, is that of every entry.
+        alpha: values greater than 0, one for each state; with more axes, one distribution for each row of a
+            table. A single value, as `prior=` of a table, is used for every entry.
 
     Raises:
-        InvalidArgument: numbers that are not greater than 0.
+        InvalidArgument: values that are not greater than 0.
 
     >>> belief = Dirichlet([1, 1, 1]).posterior([3, 1, 0])
     >>> belief, belief.mean.round(6).tolist()
@@ -39,7 +39,7 @@ class Dirichlet(PseudoCounts):
     fields: ClassVar[tuple[str, ...]] = ("alpha",)
 
     def __init__(self, alpha: Any) -> None:
-        """Take numbers greater than 0."""
+        """Take values greater than 0."""
         self.alpha = finite("alpha=", alpha, tuple(range(65)))
         if self.alpha.size == 0 or not (self.alpha > 0.0).all():
             raise InvalidArgument(f"alpha= has numbers greater than 0, not {shown(alpha)}.")
@@ -59,7 +59,7 @@ class Dirichlet(PseudoCounts):
 
     def _several(self) -> np.ndarray:
         if self.alpha.ndim == 0:
-            raise InvalidArgument("A Dirichlet of one number for all states knows not how many there are.")
+            raise InvalidArgument("A Dirichlet with one value for all states leaves open how many there are.")
         return self.alpha
 
     def posterior(self, counts: Any) -> Dirichlet:
@@ -69,7 +69,7 @@ class Dirichlet(PseudoCounts):
             counts: how often each state was seen, in the shape of alpha.
 
         Raises:
-            InvalidArgument: numbers that are negative, or of another shape.
+            InvalidArgument: values that are negative, or of another shape.
 
         >>> Dirichlet([1, 1]).posterior([2, 0]).posterior([1, 4]) == Dirichlet([1, 1]).posterior([3, 4])
         True
@@ -138,7 +138,7 @@ class Dirichlet(PseudoCounts):
             counts: how often each state was seen.
 
         Raises:
-            InvalidArgument: numbers that are negative, or of another shape.
+            InvalidArgument: values that are negative, or of another shape.
 
         >>> tosses = Dirichlet([1, 1]).log_evidence([5, 5])  # in an order; a fair coin: 2 ** -10
         >>> round(float(np.exp(tosses)) * 2**10, 6)  # the Bayes factor
@@ -157,7 +157,7 @@ class Dirichlet(PseudoCounts):
             p: probabilities that sum to one, along the last axis.
 
         Raises:
-            InvalidArgument: they are not finite numbers.
+            InvalidArgument: they are not finite.
 
         >>> float(Dirichlet([1, 1]).log_density([0.3, 0.7]))
         0.0
@@ -189,7 +189,7 @@ class Dirichlet(PseudoCounts):
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         from scipy.stats import beta
 
@@ -214,7 +214,7 @@ class Beta(Dirichlet):
         b: rows with False.
 
     Raises:
-        InvalidArgument: they are not numbers greater than 0.
+        InvalidArgument: they are not greater than 0.
 
     >>> belief = Beta(1, 1).posterior([7, 3])  # counts of False and True, as everywhere
     >>> belief, round(float(belief.mean[1]), 6), float(belief.mode[1].round(6))
@@ -225,7 +225,7 @@ class Beta(Dirichlet):
     fields = ("a", "b")
 
     def __init__(self, a: float, b: float) -> None:
-        """Take two numbers greater than 0."""
+        """Take two values greater than 0."""
         super().__init__([positive("b", b), positive("a", a)])
 
     @property

@@ -43,7 +43,7 @@ class Emission(Protocol):
         """Whether an observation has several entries."""
 
     @property
-    def has_numbers(self) -> bool:
+    def has_parameters(self) -> bool:
         """Whether there are parameters; else they are yet to be learned."""
 
     def n_free(self, states: np.ndarray) -> int:
@@ -81,7 +81,7 @@ class Emission(Protocol):
         """The log density of all rows that these statistics were gathered from."""
 
     def pseudo(self, weight: float, n_states: int, rows: np.ndarray, counts: np.ndarray) -> Any:
-        """Statistics of pseudo-observations, so many in each state: what a number as a prior means."""
+        """Statistics of pseudo-observations, so many in each state: what a pseudo-count as a prior means."""
 
     def first_guess(
         self, rows: np.ndarray, counts: np.ndarray, n_states: int, random: np.random.Generator

@@ -48,8 +48,8 @@ def as_html(emission: Any, states: Sequence[str]) -> str:
 
 
 def _tables(emission: Any, states: Sequence[str], called: str = "") -> list[Table] | None:
-    """A table for each part; None: an emission of another kind, or without numbers for each state."""
-    if emission.n_states != len(states) or not emission.has_numbers:
+    """A table for each part; None: an emission of another kind, or without parameters for each state."""
+    if emission.n_states != len(states) or not emission.has_parameters:
         return None
     if isinstance(emission, Product):
         found: list[Table] = []

@@ -51,7 +51,7 @@ class Estimators:
         self._prototype = estimators[0] if fitted else estimators
         for one in (*self.estimators, self._prototype):
             if not hasattr(one, "fit") or not hasattr(one, "predict"):
-                raise InvalidArgument(f"An estimator has `fit` and `predict`; {shown(one)} has not.")
+                raise InvalidArgument(f"An estimator has `fit` and `predict`; {shown(one)} does not.")
         self._classifies = hasattr(self._prototype, "predict_proba")
         self.inputs = inputs
         self._domain: Domain | None = None if symbols is None else as_domain(list(symbols))
@@ -67,7 +67,7 @@ class Estimators:
             raise InvalidArgument("Fitted regressors come with the variance= of their noise.")
 
     @property
-    def has_numbers(self) -> bool:
+    def has_parameters(self) -> bool:
         """Whether they are fitted."""
         return bool(self.estimators)
 

@@ -31,7 +31,7 @@ class Gaussian:
     With one more axis it holds a distribution for each of several states, as for emissions.
 
     Args:
-        mean: a number, or one for each dimension; with an axis before it, for each state.
+        mean: a float, or one for each dimension; with an axis before it, for each state.
         sd: the standard deviation; 0 is allowed and means a constant.
         covariance: instead of `sd`: a matrix; with an axis before it, one for each state.
         dim: the number of dimensions, instead of parameters that are yet to be fitted.
@@ -75,7 +75,7 @@ class Gaussian:
             return
         if (sd is None) == (covariance is None):
             raise InvalidArgument(
-                "A Gaussian has sd= (of a number) or covariance= (of several): give one of the two."
+                "A Gaussian has sd= (univariate) or covariance= (multivariate): give one of the two."
             )
         if covariance is None:
             means, sds = some("mean=", mean, (0, 1)), some("sd=", sd, (0, 1))
@@ -96,7 +96,7 @@ class Gaussian:
             means = finite("mean=", mean, (1, 2))
             if means.shape[-1] != size or means.ndim + 1 < matrices.ndim:
                 raise InvalidArgument(
-                    f"mean= of shape {means.shape} does not go with covariance= of shape {matrices.shape}."
+                    f"mean= of shape {means.shape} does not match covariance= of shape {matrices.shape}."
                 )
             matrices = np.broadcast_to(matrices, (*means.shape[:-1], size, size))
             check_scale("mean=", means)
@@ -104,7 +104,7 @@ class Gaussian:
             states = means.shape[0] if means.ndim == 2 else None
             self._fill(means.reshape(-1, size), matrices.reshape(-1, size, size), size, states, False)
         if dim is not None and not (isinstance(dim, int) and dim == self.dim):
-            raise InvalidArgument(f"dim={shown(dim)} does not go with a mean of {self.dim} dimensions.")
+            raise InvalidArgument(f"dim={shown(dim)} does not match a mean of {self.dim} dimensions.")
 
     def _fill(
         self,
@@ -125,7 +125,7 @@ class Gaussian:
 
     @property
     def mean(self) -> Any:
-        """The mean: a number or an array, as it was given."""
+        """The mean: a float or an array, as it was given."""
         return self._shaped(self._known[0] if not self._univariate else self._known[0][:, 0])
 
     @property
@@ -155,7 +155,7 @@ class Gaussian:
         """Return the log density of each row of `x`, a column for each state if there are several.
 
         Args:
-            x: a number, or an array of them; of several dimensions, rows.
+            x: a value, or an array of them; of several dimensions, rows.
 
         Raises:
             InvalidArgument: a value is not a finite number, or has the wrong dimension.
@@ -199,7 +199,7 @@ class Gaussian:
         """Return the sufficient statistics of the rows; with a column of weights per state, for each state.
 
         Args:
-            x: a number, or an array of them; of several dimensions, rows.
+            x: a value, or an array of them; of several dimensions, rows.
             weights: one for each row; or a column for each state.
 
         Raises:
@@ -217,7 +217,7 @@ class Gaussian:
         """Return the maximum-likelihood Gaussian for these rows.
 
         Args:
-            x: a number, or an array of them; of several dimensions, rows.
+            x: a value, or an array of them; of several dimensions, rows.
             weights: as for `statistics`.
 
         Raises:
@@ -265,11 +265,11 @@ class Gaussian:
 
     @property
     def vector(self) -> bool:
-        """Whether an observation has several entries, not one number."""
+        """Whether an observation has several entries, not a single value."""
         return not self._univariate
 
     @property
-    def has_numbers(self) -> bool:
+    def has_parameters(self) -> bool:
         """Whether there are means and covariances; else they are yet to be fitted."""
         return self._mean is not None
 
@@ -348,14 +348,14 @@ class Gaussian:
         return np.asarray(made[:, 0] if self._univariate else made)
 
     def collapsed(self, rows: np.ndarray) -> int | None:
-        """A state whose covariance is singular, or nothing beside how far rows lie apart."""
+        """A state whose covariance is singular, or negligible relative to the spread of rows."""
         spread = np.empty(self.dim)
         NORMALS.spreads(np.ascontiguousarray(rows).reshape(-1), self.dim, spread)
         found = self.collapse(spread)
         return None if found is None else found[0]
 
     def collapse(self, spread: np.ndarray) -> tuple[int, int] | None:
-        """A state that has collapsed beside how far rows lie apart in each entry, and the flattest entry."""
+        """A state that has collapsed relative to the spread of rows in each entry, and the flattest entry."""
         for k, covariance in enumerate(self._known[1]):
             sd = np.sqrt(np.diag(covariance))
             small = sd <= _COLLAPSED * spread
@@ -385,7 +385,7 @@ class Gaussian:
         seen, times = rows[whole], counts[whole]
         if not len(seen):
             raise InvalidArgument(
-                "A number as a prior needs a row without gaps: rows that vary as all data do."
+                "A pseudo-count as a prior needs a complete row: its pseudo-rows vary as all data do."
             )
         mean = np.average(seen, axis=0, weights=times)
         spread = (seen - mean) * np.sqrt(times / times.sum())[:, None]
@@ -534,7 +534,7 @@ def check_scale(what: str, values: np.ndarray, *, positive: bool = False) -> Non
         bad |= (sizes > 0) & (sizes < 1 / _LARGEST)
     if bad.any():
         raise InvalidArgument(
-            f"{what} has the number {float(values[bad].flat[0])!r}; sizes from {1 / _LARGEST:g} to "
+            f"{what} has the entry {float(values[bad].flat[0])!r}; sizes from {1 / _LARGEST:g} to "
             f"{_LARGEST:g} (and 0) can be worked with. Choose another unit."
         )
 
@@ -545,4 +545,4 @@ def _check_covariance(matrices: np.ndarray) -> None:
     if (np.abs(matrices - np.swapaxes(matrices, -1, -2)) > 1e-12 * size).any():
         raise InvalidArgument("covariance= is not symmetric.")
     if (np.linalg.eigvalsh(matrices) < -1e-12 * size[..., 0]).any():
-        raise InvalidArgument("covariance= has a negative eigenvalue: it is no covariance.")
+        raise InvalidArgument("covariance= has a negative eigenvalue: it is not a covariance.")

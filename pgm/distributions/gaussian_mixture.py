@@ -31,10 +31,10 @@ class GaussianMixture(StateDistribution):
     Args:
         weights: of the components, which sum to one; with an axis before it, for each state. Left out: yet to
             be fitted.
-        mean: of each component: a number, or one for each dimension.
+        mean: of each component: a float, or one for each dimension.
         sd: the standard deviation of each component.
         covariance: instead of `sd`: a matrix for each component.
-        n_components: their number, instead of parameters.
+        n_components: how many components, instead of parameters.
         dim: the number of dimensions, instead of parameters.
         form: which covariances are fitted: "full", "diagonal", "spherical" (one variance for all dimensions),
             or "tied" (one matrix for all components and states).
@@ -133,7 +133,7 @@ class GaussianMixture(StateDistribution):
         means = finite("mean=", mean, (shares.ndim + size,))
         if means.shape[: shares.ndim] != shares.shape:
             raise InvalidArgument(
-                f"mean= of shape {means.shape} does not go with weights= of shape {shares.shape}."
+                f"mean= of shape {means.shape} does not match weights= of shape {shares.shape}."
             )
         name = "sd=" if covariance is None else "covariance="
         spread = finite(
@@ -144,7 +144,7 @@ class GaussianMixture(StateDistribution):
             spread = np.broadcast_to(spread, wanted)
         except ValueError:
             raise InvalidArgument(
-                f"{name} of shape {spread.shape} does not go with mean= of shape {means.shape}."
+                f"{name} of shape {spread.shape} does not match mean= of shape {means.shape}."
             ) from None
         if covariance is None:
             made = Gaussian(means.reshape(-1), sd=spread.reshape(-1))
@@ -217,9 +217,9 @@ class GaussianMixture(StateDistribution):
         made = Gaussian.__new__(Gaussian)
         object.__setattr__(made, "form", self.form)
         mean = covariance = states = None
-        if self._numbers is not None:
-            mean = self._numbers["mean"].reshape(-1, self.dim)
-            covariance = self._numbers["covariance"].reshape(-1, self.dim, self.dim)
+        if self._parameters is not None:
+            mean = self._parameters["mean"].reshape(-1, self.dim)
+            covariance = self._parameters["covariance"].reshape(-1, self.dim, self.dim)
             states = len(mean)
         made._fill(mean, covariance, self.dim, states, not self._vector)
         return made
@@ -242,7 +242,7 @@ class GaussianMixture(StateDistribution):
 
     def gathered(self, rows: np.ndarray, weights: np.ndarray) -> GaussianStatistics:
         """Statistics of all components: each row counts in each by how likely it comes from there."""
-        if self._numbers is None:
+        if self._parameters is None:
             believed = self._apart(rows, weights)
         else:
             joint = self._joint(rows)
@@ -269,7 +269,7 @@ class GaussianMixture(StateDistribution):
         shape = (-1, self.n_components)
         weight = statistics.weight.reshape(shape)
         flat = self._components
-        if self._numbers is None and not (statistics.weight > 0.0).all():
+        if self._parameters is None and not (statistics.weight > 0.0).all():
             raise InvalidArgument(
                 "There is no row with any weight to fit a GaussianMixture to, or too few for its components."
             )
@@ -277,9 +277,9 @@ class GaussianMixture(StateDistribution):
             raise InvalidArgument("There is no row with any weight to fit a GaussianMixture to.")
         sums = weight.sum(axis=1, keepdims=True)
         shares = np.divide(weight, sums, out=np.zeros_like(weight), where=sums > 0.0)
-        if self._numbers is not None:
-            if len(self._numbers["weights"]) == len(shares):
-                shares = np.where(sums > 0.0, shares, self._numbers["weights"])
+        if self._parameters is not None:
+            if len(self._parameters["weights"]) == len(shares):
+                shares = np.where(sums > 0.0, shares, self._parameters["weights"])
         if self.shared:
             statistics = self._pooled(statistics, len(shares))
         means, covariances = flat.fitted(statistics).normals()
@@ -364,7 +364,7 @@ class GaussianMixture(StateDistribution):
         return self._components.filled(observed, _codes(shares, states, random), random)
 
     def collapsed(self, rows: np.ndarray) -> int | None:
-        """A state with a component whose covariance is singular, or nothing beside how far rows lie apart."""
+        """A state with a component whose covariance is singular, or negligible next to the spread of rows."""
         found = self._components.collapsed(rows)
         return None if found is None else found // self.n_components
 

@@ -77,7 +77,7 @@ def gathered(
     """Sufficient statistics of weighted rows; what is missing is expected, given the rest and each state.
 
     Args:
-        rows: numbers, NaN where missing.
+        rows: floats, NaN where missing.
         weights: a column for each state.
         means: of each state now; needed where something is missing.
         covariances: of each state now.
@@ -105,7 +105,7 @@ def gathered(
     )  # fmt: skip
     if singular >= 0:
         raise InvalidArgument(
-            f"The covariance of state {singular} is singular: nothing follows of what is missing."
+            f"The covariance of state {singular} is singular: missing entries cannot be inferred."
         )
     return GaussianStatistics(total, mean, scatter)
 

@@ -57,7 +57,7 @@ class Multinomial(StateDistribution):
         if abs(worst - 1.0) > _ROUNDING:
             raise InvalidTable(f"p= sums to one in each row, not to {worst:.10g}.")
         if dim is not None and dim != table.shape[-1]:
-            raise InvalidArgument(f"dim={shown(dim)} does not go with {table.shape[-1]} probabilities.")
+            raise InvalidArgument(f"dim={shown(dim)} does not match {table.shape[-1]} probabilities.")
         table = np.where(np.abs(sums - 1.0) <= _LAST_BITS, table, table / sums)
         states = len(table) if table.ndim == 2 else None
         self._fill({"p": np.atleast_2d(table)}, table.shape[-1], states, True)
@@ -99,9 +99,7 @@ class Multinomial(StateDistribution):
         """A bag for each of these states."""
         p = self._known["p"]
         if self.size is None:
-            raise InvalidArgument(
-                "How many words does a bag have that is drawn? Say it by Multinomial(..., size=20)."
-            )
+            raise InvalidArgument("How many words does a sampled bag have? Set Multinomial(..., size=20).")
         return np.asarray(random.multinomial(self.size, p[states] / p[states].sum(axis=1, keepdims=True)))
 
     def filled(self, observed: Observed, states: np.ndarray, random: np.random.Generator) -> np.ndarray:
@@ -116,7 +114,7 @@ class Multinomial(StateDistribution):
         """Why no bag can be forecast; None: it can."""
         if self.size is not None:
             return None
-        return "How many words does a bag have that is forecast? Say it by Multinomial(..., size=20)."
+        return "How many words does a forecast bag have? Set Multinomial(..., size=20)."
 
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of each word's count in each state."""
@@ -138,7 +136,7 @@ class Multinomial(StateDistribution):
         """Return the maximum-likelihood distribution for words with these weights."""
         statistics = statistics if prior is None else statistics + prior
         sums = statistics.sum(axis=1, keepdims=True)
-        own = None if self._numbers is None else len(self._numbers["p"])
+        own = None if self._parameters is None else len(self._parameters["p"])
         empty = kept_where_empty(sums[:, 0], own, "Multinomial")
         p = np.divide(statistics, sums, out=np.zeros_like(statistics), where=~empty[:, None])
         if empty.any():

@@ -11,7 +11,7 @@ from pgm.runtime.loops import Loops
 
 NORMALS = Loops("pgm.distributions.compiled", "adding up rows of values")
 LOG_2PI = math.log(2.0 * math.pi)
-_BITS = 52  # entries whose gaps a double holds as a number
+_BITS = 52  # entries whose pattern of gaps fits a double as an integer
 SINGULAR = 1e-7  # of a standard deviation that is left given the others: what is below is rounding
 
 
@@ -95,7 +95,7 @@ def log_normals(rows: np.ndarray, means: np.ndarray, covariances: np.ndarray) ->
 def grouped(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """Rows by what was observed of them, complete ones first; None: all rows are complete.
 
-    Returned are their numbers, where each such pattern begins, and a one for each entry that it has.
+    Returned are their indices, where each such pattern begins, and a one for each entry that it has.
 
     >>> order, begins, seen = grouped(np.array([[1.0, np.nan], [1.0, 2.0]]))
     >>> order.tolist(), begins.tolist(), seen.tolist()

@@ -1,4 +1,4 @@
-"""Beliefs about normal numbers: of a mean, and of mean and precision.
+"""Conjugate priors of a normal distribution: of its mean, and of mean and precision.
 
 `posterior(data)` may be called with the rows in parts or all at once; the result is the same. What the next
 observation will be is `predictive()`, and how likely all of them were is `log_evidence(data)`, whose
@@ -75,10 +75,10 @@ class Normal(Drawn, Prior, Conjugate):
         """Return what is believed after these data.
 
         Args:
-            data: numbers, or their statistics.
+            data: values, or their statistics.
 
         Raises:
-            InvalidArgument: they are not finite numbers.
+            InvalidArgument: they are not finite.
 
         >>> Normal(0, sd=1).posterior([1.0]).posterior([3.0]) == Normal(0, sd=1).posterior([1.0, 3.0])
         True
@@ -119,10 +119,10 @@ class Normal(Drawn, Prior, Conjugate):
         """Return the log density of all these data together.
 
         Args:
-            data: numbers, or their statistics.
+            data: values, or their statistics.
 
         Raises:
-            InvalidArgument: they are not finite numbers.
+            InvalidArgument: they are not finite.
 
         >>> round(Normal(0, sd=3, noise=4).log_evidence([0.0]), 6)  # that of N(0, 5)
         -2.528376
@@ -160,10 +160,10 @@ class Normal(Drawn, Prior, Conjugate):
         """Return the log density of the mean.
 
         Args:
-            mean: a number, or an array of them.
+            mean: a float, or an array of them.
 
         Raises:
-            InvalidArgument: they are not finite numbers.
+            InvalidArgument: they are not finite.
 
         >>> round(float(Normal(0, sd=1).log_density(0)), 6)
         -0.918939
@@ -190,7 +190,7 @@ class Normal(Drawn, Prior, Conjugate):
         from scipy.stats import norm
 
         wide = math.hypot(self.sd, self.noise)
-        return {"the mean": norm(self.mean, self.sd), "the next number": norm(self.mean, wide)}
+        return {"the mean": norm(self.mean, self.sd), "the next value": norm(self.mean, wide)}
 
     def __repr__(self) -> str:
         return f"Normal({self.mean:.12g}, sd={self.sd:.12g}, noise={self.noise:.12g})"
@@ -238,10 +238,10 @@ class NormalGamma(Drawn, Prior, Conjugate):
         """Return what is believed after these data.
 
         Args:
-            data: numbers, or their statistics.
+            data: values, or their statistics.
 
         Raises:
-            InvalidArgument: they are not finite numbers.
+            InvalidArgument: they are not finite.
 
         >>> prior = NormalGamma(0, rows=1, a=1, b=1)
         >>> prior.posterior([1.0]).posterior([3.0]) == prior.posterior([1.0, 3.0])
@@ -291,17 +291,17 @@ class NormalGamma(Drawn, Prior, Conjugate):
         return Student(2.0 * self.a, self.mean, math.sqrt(self.b / (self.a * self.rows)))
 
     def _curves(self) -> dict[str, Any]:
-        return {"the mean": self._mean()._scipy(), "the next number": self.predictive()._scipy()}
+        return {"the mean": self._mean()._scipy(), "the next value": self.predictive()._scipy()}
 
     def log_density(self, mean: float, precision: float) -> float:
         """Return the log density of mean and precision together.
 
         Args:
-            mean: a number.
-            precision: a number greater than 0.
+            mean: a float.
+            precision: a float greater than 0.
 
         Raises:
-            InvalidArgument: they are no such numbers.
+            InvalidArgument: the mean is not finite, or the precision not greater than 0.
 
         >>> round(NormalGamma(0, rows=1, a=1, b=1).log_density(0, 1), 6)  # that of Gamma and N(0, 1)
         -1.918939
@@ -323,10 +323,10 @@ class NormalGamma(Drawn, Prior, Conjugate):
         """Return the log density of all these data together.
 
         Args:
-            data: numbers, or their statistics.
+            data: values, or their statistics.
 
         Raises:
-            InvalidArgument: they are not finite numbers.
+            InvalidArgument: they are not finite.
 
         >>> prior = NormalGamma(4, rows=2, a=2, b=2)
         >>> round(prior.log_evidence([2.0]) - float(prior.predictive().log_density(2.0)), 9)

@@ -41,7 +41,7 @@ class NormalWishart(Drawn, Prior):
         self.mean = finite("mean=", mean, (1,))
         d = self.mean.size
         if not d:
-            raise InvalidArgument("mean= is a vector of one number or more, not an empty one.")
+            raise InvalidArgument("mean= is a vector with at least one entry, not an empty one.")
         self.rows = positive("rows", rows)
         self.df = positive("df", d + 1.0 if df is None else df)
         if self.df <= d - 1:
@@ -68,7 +68,7 @@ class NormalWishart(Drawn, Prior):
             data: rows of values, or their statistics.
 
         Raises:
-            InvalidArgument: they are not finite numbers.
+            InvalidArgument: they are not finite.
 
         >>> NormalWishart([0.0]).posterior([[1.0]]).rows
         2.0
@@ -133,7 +133,7 @@ class NormalWishart(Drawn, Prior):
             precision: a positive definite matrix.
 
         Raises:
-            InvalidArgument: they are no such numbers.
+            InvalidArgument: the vector is not finite, or the matrix not positive definite.
 
         >>> one = NormalWishart([0.0], rows=2, df=4, scale=[[0.25]])
         >>> from pgm.distributions.normal_priors import NormalGamma
@@ -171,7 +171,7 @@ class NormalWishart(Drawn, Prior):
             data: rows of values, or their statistics.
 
         Raises:
-            InvalidArgument: they are not finite numbers.
+            InvalidArgument: they are not finite.
 
         >>> prior = NormalWishart([0.0, 0.0], rows=2, df=4)
         >>> round(prior.log_evidence([[1.0, 2.0]]) - float(prior.predictive().log_density([1.0, 2.0])), 9)

@@ -23,40 +23,45 @@ _ROWS = 20
 class StateDistribution:
     """Parameters with the states as their first axis, and what follows from a density of rows."""
 
-    __slots__ = ("_numbers", "_vector", "dim", "n_states")
+    __slots__ = ("_parameters", "_vector", "dim", "n_states")
     kind: ClassVar[str]
     label: ClassVar[str]
 
     whole: ClassVar[bool] = False  # whether it emits whole numbers
 
-    _numbers: Mapping[str, np.ndarray] | None  # each (states, ...); None: yet to be fitted
+    _parameters: Mapping[str, np.ndarray] | None  # each (states, ...); None: yet to be fitted
     _vector: bool
     dim: int
     n_states: int | None  # None: one distribution, not one for each state
 
-    def _fill(self, numbers: Mapping[str, Any] | None, dim: int, n_states: int | None, vector: bool) -> None:
-        if numbers is not None:
-            numbers = {name: np.array(value, dtype=np.float64) for name, value in numbers.items()}
-            for value in numbers.values():
+    def _fill(self, given: Mapping[str, Any] | None, dim: int, n_states: int | None, vector: bool) -> None:
+        if given is not None:
+            given = {name: np.array(value, dtype=np.float64) for name, value in given.items()}
+            for value in given.values():
                 value.flags.writeable = False
-        for name, value in (("_numbers", numbers), ("dim", dim), ("n_states", n_states), ("_vector", vector)):
+        for name, value in (
+            ("_parameters", given),
+            ("dim", dim),
+            ("n_states", n_states),
+            ("_vector", vector),
+        ):
             object.__setattr__(self, name, value)
 
-    def _with(self, numbers: Mapping[str, np.ndarray]) -> Self:
+    def _with(self, parameters: Mapping[str, np.ndarray]) -> Self:
         """The same with other parameters, of as many states as these have."""
         made = self.__new__(type(self))
         for slot in self._slots():
             object.__setattr__(made, slot, getattr(self, slot))
-        count = len(next(iter(numbers.values())))
+        count = len(next(iter(parameters.values())))
         states = count if self.n_states is not None or count > 1 else None
-        made._fill(numbers, self.dim, states, self._vector)
+        made._fill(parameters, self.dim, states, self._vector)
         return made
 
     def of_state(self, state: int) -> Self:
         """Return the distribution of one of several states alone.
 
         Args:
-            state: its number, from 0.
+            state: its index, from 0.
 
         Raises:
             InvalidArgument: there are no parameters yet, or only one distribution.
@@ -67,7 +72,7 @@ class StateDistribution:
         """
         if self.n_states is None or not 0 <= state < self.n_states:
             raise InvalidArgument(
-                f"of_state takes a number from 0 to {(self.n_states or 1) - 1} where there are several "
+                f"of_state takes an index from 0 to {(self.n_states or 1) - 1} where there are several "
                 f"distributions, not {shown(state)}."
             )
         made = self._with({name: values[[state]] for name, values in self._known.items()})
@@ -80,9 +85,9 @@ class StateDistribution:
 
     @property
     def _known(self) -> Mapping[str, np.ndarray]:
-        if self._numbers is None:
+        if self._parameters is None:
             raise InvalidArgument(f"This {type(self).__name__} has no parameters yet: `fit` gives it some.")
-        return self._numbers
+        return self._parameters
 
     def _shaped(self, values: np.ndarray) -> Any:
         """Parameters as the user gave them: without the axis of states where there is one."""
@@ -132,7 +137,7 @@ class StateDistribution:
             raise InvalidArgument("state= says which of several distributions to draw from, and only then.")
         k = 0 if state is None else state
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 0 <= k < (self.n_states or 1):
-            raise InvalidArgument(f"state= is a number from 0 to {(self.n_states or 1) - 1}, not {shown(k)}.")
+            raise InvalidArgument(f"state= is an index from 0 to {(self.n_states or 1) - 1}, not {shown(k)}.")
         return self.draw(np.full(draw_count(n), k), generator(seed))
 
     def statistics(self, x: Any, weights: Any = None) -> Any:
@@ -221,13 +226,13 @@ class StateDistribution:
 
     @property
     def vector(self) -> bool:
-        """Whether an observation has several entries, not one number."""
+        """Whether an observation has several entries, not a single value."""
         return self._vector
 
     @property
-    def has_numbers(self) -> bool:
+    def has_parameters(self) -> bool:
         """Whether there are parameters; else they are yet to be fitted."""
-        return self._numbers is not None
+        return self._parameters is not None
 
     def n_free(self, states: np.ndarray) -> int:
         """The number of free parameters of these states."""
@@ -335,7 +340,7 @@ class StateDistribution:
         assert isinstance(other, StateDistribution)
         for slot in self._slots():
             mine, theirs = getattr(self, slot), getattr(other, slot)
-            if slot == "_numbers" and mine is not None and theirs is not None:
+            if slot == "_parameters" and mine is not None and theirs is not None:
                 if not all(np.array_equal(mine[name], theirs[name]) for name in mine):
                     return False
             elif mine != theirs:
@@ -350,15 +355,15 @@ class StateDistribution:
     def __setstate__(self, state: dict[str, Any]) -> None:
         for slot, value in state.items():
             object.__setattr__(self, slot, value)
-        self._fill(state["_numbers"], state["dim"], state["n_states"], state["_vector"])
+        self._fill(state["_parameters"], state["dim"], state["n_states"], state["_vector"])
 
     def __repr__(self) -> str:
-        if self._numbers is None:
+        if self._parameters is None:
             return f"{type(self).__name__}({self._options()})"
         return text_table(*self._lines(), title=self._title())
 
     def _repr_html_(self) -> str:
-        if self._numbers is None:
+        if self._parameters is None:
             return html_text(repr(self))
         return html_table(*self._lines(), title=self._title())
 
@@ -405,7 +410,7 @@ def entries(what: str, values: Any, dim: int | None) -> tuple[np.ndarray, int, i
 
     Args:
         what: their name, for messages.
-        values: a number; a list, one for each state, or with `dim` for each entry; or rows for the states.
+        values: a float; a list, one for each state, or with `dim` for each entry; or rows for the states.
         dim: the number of entries.
     """
     found = finite(what, values, (0, 1, 2))
@@ -415,7 +420,7 @@ def entries(what: str, values: Any, dim: int | None) -> tuple[np.ndarray, int, i
     states = None if found.ndim == 0 or (found.ndim == 1 and dim is not None) else len(found)
     table = found.reshape(-1, 1) if not vector else np.atleast_2d(found)
     if dim is not None and table.shape[1] != dim:
-        raise InvalidArgument(f"dim={shown(dim)} does not go with rows of {table.shape[1]} in {what}.")
+        raise InvalidArgument(f"dim={shown(dim)} does not match rows of {table.shape[1]} in {what}.")
     return table, table.shape[1], states, vector
 
 

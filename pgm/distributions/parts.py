@@ -158,13 +158,13 @@ class Part:
         return found
 
     def numbers(self, count: int, what: str, *, infinite: bool = False) -> np.ndarray:
-        """Return so many numbers of a list; "-inf" is one where `infinite` says so."""
+        """Return this many numbers of a list; "-inf" is one where `infinite` says so."""
         if len(self.elements(f"{what}, a list of numbers")) != count:
             self.fail(f"{what}: {_counted(count, 'number')} expected, found {len(self.value):,}")
         return self._converted(self.value, lambda i: (i,), what, infinite)
 
     def rows(self, count: int, width: int, what: str, *, infinite: bool = False) -> np.ndarray:
-        """Return the numbers of so many rows of this width; "-inf" is one where `infinite` says so."""
+        """Return the entries of this many rows of this width; "-inf" is one where `infinite` says so."""
         found = self.elements(f"{what}, a list of rows")
         if len(found) != count:
             self.fail(f"{what}: {_counted(count, 'row')} expected, found {len(found):,}")

@@ -70,7 +70,7 @@ class Product(StateDistribution):
                         f"{listed(group)} names {len(group)} column{'s' * (len(group) > 1)}, and its "
                         f"distribution takes {_width(part)}."
                     )
-        sizes = {part.n_states for part in found if part.has_numbers}
+        sizes = {part.n_states for part in found if part.has_parameters}
         if len(sizes) > 1:
             raise InvalidArgument(
                 "The parts of a Product have the same number of states, not "
@@ -81,8 +81,8 @@ class Product(StateDistribution):
     def _take(self, parts: tuple[Any, ...], names: tuple[tuple[str, ...], ...] | None) -> None:
         object.__setattr__(self, "parts", parts)
         object.__setattr__(self, "names", names)
-        known = next((part.n_states for part in parts if part.has_numbers), None)
-        numbers: dict[str, np.ndarray] | None = {} if all(part.has_numbers for part in parts) else None
+        known = next((part.n_states for part in parts if part.has_parameters), None)
+        numbers: dict[str, np.ndarray] | None = {} if all(part.has_parameters for part in parts) else None
         self._fill(numbers, sum(map(_width, parts)), known, True)
 
     def _fit_rows(self, rows: np.ndarray, weights: np.ndarray) -> Self:
@@ -145,7 +145,7 @@ class Product(StateDistribution):
         return sum(part.n_free(states) for part in self.parts)
 
     def columns(self) -> dict[str, Any]:
-        """The parts, by the names of their columns; numbered where they have none."""
+        """The parts, by the names of their columns; by index where they have none."""
         names = self.names or [(f"observation[{i}]",) for i in range(len(self.parts))]
         return {", ".join(group): part for group, part in zip(names, self.parts, strict=True)}
 
@@ -239,7 +239,7 @@ class Product(StateDistribution):
         return next((state for state in found if state is not None), None)
 
     def collapse(self, spread: np.ndarray) -> tuple[int, int] | None:
-        """A state that has collapsed beside how far rows lie apart, and the flattest column."""
+        """A state that has collapsed relative to the spread of rows, and the flattest column."""
         at = 0
         for part in self.parts:
             if hasattr(part, "collapse"):
@@ -250,8 +250,8 @@ class Product(StateDistribution):
         return None
 
     @property
-    def of_numbers(self) -> np.ndarray:
-        """Which columns have numbers whose mean can stand for what is missing."""
+    def continuous_columns(self) -> np.ndarray:
+        """Which columns are continuous, so that their mean can stand in for missing values."""
         found = [part.domain is None and not getattr(part, "whole", False) for part in self.parts]
         return np.repeat(found, [_width(part) for part in self.parts])
 
@@ -283,7 +283,7 @@ class Product(StateDistribution):
             gaps = np.isnan(some)
             usable &= gaps.all(axis=1) | ~gaps.any(
                 axis=1
-            )  # what is partly missing is expected by numbers only
+            )  # only continuous emissions have an expectation for what is partly missing
         return near_centres(np.hstack(features), counts * usable, n_states, random)
 
     # --- in files and text ---

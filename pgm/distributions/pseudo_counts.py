@@ -11,19 +11,19 @@ from pgm.printing import html_text
 
 
 class Printed:
-    """Numbers with names, as print, comparison and files know them."""
+    """Named parameters, as printing, comparison and files use them."""
 
-    fields: ClassVar[tuple[str, ...]]  # the numbers that it is made of, as its constructor names them
+    fields: ClassVar[tuple[str, ...]]  # its parameters, as its constructor names them
 
     def to_dict(self) -> dict[str, Any]:
-        """Its numbers by name, as plain Python objects."""
+        """Its parameters by name, as plain Python objects."""
         return {name: np.asarray(getattr(self, name)).tolist() for name in self.fields}
 
     def _repr_html_(self) -> str:
         return html_text(repr(self))
 
     def __eq__(self, other: object) -> bool:
-        """Whether all numbers are equal, up to rounding in the last digits."""
+        """Whether all parameters are equal, up to rounding in the last digits."""
         if type(self) is not type(other):
             return NotImplemented
         pairs = [(np.asarray(getattr(self, f)), np.asarray(getattr(other, f))) for f in self.fields]
@@ -33,7 +33,7 @@ class Printed:
 
 
 class Prior(Printed):
-    """What is believed of numbers before data."""
+    """A prior: what is believed of parameters before data."""
 
     kind: ClassVar[str]  # its name in files
 
@@ -90,7 +90,7 @@ class BDeu(PseudoCounts):
         self.rows = positive("rows", rows)
 
     def pseudo(self, node: str, cpd: Any) -> Any:
-        """Return the same number for each entry of a table."""
+        """Return the same pseudo-count for each entry of a table."""
         if not cpd.tabular:
             return None
         return np.full(cpd.values.shape, self.rows / cpd.values.size)
@@ -120,7 +120,7 @@ class Laplace(PseudoCounts):
         self.count = positive("count", count)
 
     def pseudo(self, node: str, cpd: Any) -> Any:
-        """Return the same number for each entry of a table, or of a tree's leaves."""
+        """Return the same pseudo-count for each entry of a table, or of a tree's leaves."""
         if cpd.tabular:
             return np.full(cpd.values.shape, self.count)
         return None
@@ -130,7 +130,7 @@ class Laplace(PseudoCounts):
 
 
 class Expert(PseudoCounts):
-    """What a network says, worth so many rows: an expert's parameters and data together.
+    """What a network says, worth this many rows: an expert's parameters and data together.
 
     A table of the network becomes Dirichlet priors, rows P(row) each entry; so a configuration that the
     network finds likely is believed more firmly.
@@ -140,7 +140,7 @@ class Expert(PseudoCounts):
         rows: how many rows its word is worth.
 
     Raises:
-        InvalidArgument: it is no network, or the rows are not a number greater than 0.
+        InvalidArgument: it is not a network, or the rows are not a number greater than 0.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -160,7 +160,7 @@ class Expert(PseudoCounts):
         self._counts: dict[str, Any] | None = None
 
     def pseudo(self, node: str, cpd: Any) -> Any:
-        """Return expected statistics of so many rows of the network."""
+        """Return expected statistics of this many rows of the network."""
         if self._counts is None:
             self._counts = self.network.expected_counts()
         other = self.network.cpd(node) if node in self._counts else None
@@ -170,14 +170,14 @@ class Expert(PseudoCounts):
         if set(cpd.parents) != set(other.parents):
             raise InvalidStructure(
                 f"{node!r} has other parents in the prior network, {listed(other.parents) or 'none'}, than "
-                f"in the one that learns, {listed(cpd.parents) or 'none'}."
+                f"in the one being fitted, {listed(cpd.parents) or 'none'}."
             )
         by_name = {v.name: v for v in theirs}
         for v in mine:
             if v.continuous != by_name[v.name].continuous or set(v.states) != set(by_name[v.name].states):
                 raise InvalidStructure(
                     f"{v.name!r} has other states in the prior network, {listed(by_name[v.name].states)}, "
-                    f"than in the one that learns, {listed(v.states)}."
+                    f"than in the one being fitted, {listed(v.states)}."
                 )
         counts = self._counts[node]
         if isinstance(counts, np.ndarray) and cpd.tabular:
@@ -250,7 +250,7 @@ def tail_of(level: float) -> float:
 
 
 def short(values: Any) -> str:
-    """Numbers for print, as a list.
+    """Values for print, as a list.
 
     >>> short([1, 0.5])
     '[1, 0.5]'

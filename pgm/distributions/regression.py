@@ -69,7 +69,7 @@ class Regression:
         offset = offset.reshape(len(offset), -1)
         if offset.shape != (k, d):
             raise InvalidArgument(
-                f"The weights of a Regression are of {k} states and {d} number{'s' * (d > 1)}, and its bias "
+                f"The weights of a Regression are of {k} states and {d} output{'s' * (d > 1)}, and its bias "
                 f"of {' and '.join(map(str, offset.shape))}."
             )
         given = [one for one in (sd, variance, covariance) if one is not None]
@@ -89,7 +89,9 @@ class Regression:
         try:
             np.linalg.cholesky(noise)
         except np.linalg.LinAlgError:
-            raise InvalidArgument("The noise of a Regression is positive, and a covariance so too.") from None
+            raise InvalidArgument(
+                "The noise of a Regression must be positive, and a covariance positive definite."
+            ) from None
 
     def _take(self, w: np.ndarray, noise: np.ndarray) -> None:
         noise = np.array(noise)
@@ -103,7 +105,7 @@ class Regression:
         return made
 
     @property
-    def has_numbers(self) -> bool:
+    def has_parameters(self) -> bool:
         """Whether there are weights; else they are yet to be learned."""
         return self._w is not None
 
@@ -180,8 +182,8 @@ class Regression:
         if some.any():
             place = read.place(int(some.argmax()))
             raise InvalidArgument(
-                f"{place[0].upper()}{place[1:]}: a Regression takes all values of a step, or none; "
-                "here some are missing."
+                f"{place[0].upper()}{place[1:]}: a Regression needs all values of a step, or none; some "
+                "are missing here."
             )
         return y
 
@@ -217,7 +219,7 @@ class Regression:
         return self._with(w, noise)
 
     def _collapsed(self, y: np.ndarray) -> int | None:
-        """A state whose noise has vanished beside the spread of what was observed."""
+        """A state whose noise has vanished relative to the spread of the observations."""
         spread = np.nanvar(y, axis=0)
         for k, noise in enumerate(self._known[1]):
             if not (np.linalg.eigvalsh(noise) > 1e-10 * spread.max() + 1e-300).all():
@@ -256,7 +258,7 @@ class Regression:
         listed = part.at("weights")
         k = len(listed.elements("a list of weights"))
         if not k or not listed.at(0).elements("rows of weights"):
-            listed.expected("weights of one state at least")
+            listed.expected("weights of at least one state")
         d, width = len(listed.value[0]), len(listed.at(0, 0).elements("a row of weights"))
         w = np.stack([listed.at(i).rows(d, width, "weights") for i in range(k)])
         spread = part.at("covariance")
@@ -276,7 +278,7 @@ class Regression:
 
     def __repr__(self) -> str:
         if self._w is None:
-            return "Regression, yet to be learned"
+            return "Regression, not fitted yet"
         return text_table(*self._lines(), title="Regression")
 
     def _repr_html_(self) -> str:
@@ -290,10 +292,10 @@ class Regression:
         rows = []
         for i in range(k):
             for j in range(d):
-                number = [] if d == 1 else [str(j)]
+                output = [] if d == 1 else [str(j)]
                 rows.append(
-                    [str(i), *number, *(f"{v:.6g}" for v in w[i, j]), f"{math.sqrt(noise[i, j, j]):.6g}"]
+                    [str(i), *output, *(f"{v:.6g}" for v in w[i, j]), f"{math.sqrt(noise[i, j, j]):.6g}"]
                 )
         note = f"... {len(rows) - _ROWS:,} more rows" if len(rows) > _ROWS else ""
-        header = ["state", *([] if d == 1 else ["number"]), *(f"input {i}" for i in range(width - 1))]
+        header = ["state", *([] if d == 1 else ["output"]), *(f"input {i}" for i in range(width - 1))]
         return [*header, "bias", "sd"], rows[:_ROWS], note

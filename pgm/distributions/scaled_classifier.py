@@ -20,7 +20,7 @@ class ClassifierEmission:
     """The probabilities of a fitted classifier, given a row of features, as the emission of hidden states.
 
     P(features | state) is P(state | features) / P(state), but for a factor that is the same for all states:
-    so scores compare states and paths of one model, and are no densities of the features (Morgan & Bourlard
+    so scores compare states and paths of one model, and are not densities of the features (Morgan & Bourlard
     1995). It does not learn: `fit` leaves it as it is.
 
     Args:
@@ -43,7 +43,7 @@ class ClassifierEmission:
     kind, label = "classifier", "classifier"
     learns = False
     vector = True
-    has_numbers = True
+    has_parameters = True
     domain = None
 
     def __init__(self, classifier: Any, prior: Any = None, *, dim: int | None = None) -> None:
@@ -71,7 +71,7 @@ class ClassifierEmission:
             )
         size = getattr(classifier, "n_features_in_", None) if dim is None else dim
         if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
-            raise InvalidArgument(f"dim= is how many features a row has, 1 at least, not {shown(size)}.")
+            raise InvalidArgument(f"dim= is how many features a row has, at least 1, not {shown(size)}.")
         self._fill(classifier, classes, shares, int(size), np.arange(len(classes)))
 
     def _fill(self, classifier: Any, classes: Any, prior: np.ndarray, dim: int, order: np.ndarray) -> None:
@@ -109,7 +109,7 @@ class ClassifierEmission:
         """
         if set(states) != set(self.classes) or len(states) != len(self.classes):
             raise InvalidArgument(
-                f"The classifier tells {listed(self.classes)} apart, and the states are {listed(states)}: "
+                f"The classifier distinguishes {listed(self.classes)}, and the states are {listed(states)}: "
                 "they need the same names."
             )
         at = [self.classes.index(state) for state in states]
@@ -134,7 +134,7 @@ class ClassifierEmission:
             place = sequences.place(row)
             raise InvalidArgument(
                 f"{place[0].upper()}{place[1:]}: feature {int(gaps[row].argmax())} is missing: "
-                "a classifier takes all features of a row, or None for the row."
+                "a classifier needs all features of a row, or None for the row."
             )
         return Observed(rows)
 
@@ -156,7 +156,7 @@ class ClassifierEmission:
     def draw(self, states: np.ndarray, random: np.random.Generator) -> np.ndarray:
         """A classifier tells nothing of how features come about."""
         raise InvalidArgument(
-            "A classifier tells states from features, not how features come about: they cannot be drawn."
+            "A classifier predicts states from features, not features: they cannot be sampled."
         )
 
     def filled(self, observed: Observed, states: np.ndarray, random: np.random.Generator) -> np.ndarray:

@@ -51,7 +51,7 @@ class Softmax:
         ridge: float = 0.0,
     ) -> None:
         if isinstance(ridge, bool) or not isinstance(ridge, int | float) or not 0.0 <= ridge < np.inf:
-            raise InvalidArgument(f"ridge= is a number that is not negative, not {shown(ridge)}.")
+            raise InvalidArgument(f"ridge= is a non-negative number, not {shown(ridge)}.")
         self.ridge = float(ridge)
         self._w: np.ndarray | None = None  # (states, classes, inputs + 1), the bias last
         self.inputs = inputs
@@ -94,7 +94,7 @@ class Softmax:
         return made
 
     @property
-    def has_numbers(self) -> bool:
+    def has_parameters(self) -> bool:
         """Whether there are weights; else they are yet to be learned."""
         return self._w is not None
 
@@ -249,9 +249,7 @@ class Softmax:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return (
-            "Softmax, yet to be learned" if self._w is None else text_table(*self._lines(), title="Softmax")
-        )
+        return "Softmax, not fitted yet" if self._w is None else text_table(*self._lines(), title="Softmax")
 
     def _repr_html_(self) -> str:
         if self._w is None:
@@ -330,7 +328,7 @@ def cubes(part: Part, classes: int) -> np.ndarray:
     """Weights of shape (states, classes, inputs + 1) of a file."""
     states = len(part.elements("a list of weights"))
     if not states or not part.at(0).elements("a list of weights"):
-        part.expected("weights of one state at least")
+        part.expected("weights of at least one state")
     width = len(part.at(0, 0).elements("a list of weights"))
     found = np.stack([part.at(i).rows(classes, width, "weights") for i in range(states)])
     return found

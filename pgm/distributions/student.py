@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Drawn(Printed):
-    """What is drawn as densities of single numbers."""
+    """What is drawn as univariate densities."""
 
     def _curves(self) -> dict[str, Any]:
         """Distributions of scipy, by what they are of."""
@@ -36,7 +36,7 @@ class Drawn(Printed):
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         from pgm import plot
 
@@ -105,7 +105,7 @@ class Student(Drawn):
         """Return the log density.
 
         Args:
-            x: a number, or an array.
+            x: a value, or an array.
 
         Raises:
             ValueError: the rows of an array have another number of dimensions.
@@ -119,7 +119,7 @@ class Student(Drawn):
         """Return the probability of what is not greater.
 
         Args:
-            x: a number, or an array.
+            x: a value, or an array.
 
         Raises:
             ValueError: the rows of an array have another number of dimensions.
@@ -143,7 +143,7 @@ class Student(Drawn):
         """
         tail = tail_of(level)
         if self.mean.ndim:
-            raise InvalidArgument("An interval is of one number; this has several dimensions.")
+            raise InvalidArgument("An interval is of a univariate distribution; this has several dimensions.")
         found = self._scipy()
         return float(found.ppf(tail)), float(found.ppf(1.0 - tail))
 

@@ -36,15 +36,15 @@ class StudentStatistics:
 
 
 class StudentT(StateDistribution):
-    """Student's t distribution, robust to outliers: a normal whose scale is drawn anew for each row.
+    """Student's t distribution, robust to outliers: a normal whose scale is drawn for each row.
 
     With one more axis it holds a distribution for each of several states, as for emissions. What is missing
     in a row is summed out. `statistics` and `fitted` are one step of EM; `fit` takes as many as it needs.
 
     Args:
-        mean: a number, or one for each dimension; with an axis before it, for each state. Left out: yet to be
+        mean: a float, or one for each dimension; with an axis before it, for each state. Left out: yet to be
             fitted.
-        scale: of a number, what the standard deviation is for a normal distribution.
+        scale: of a univariate distribution, what the standard deviation is for a normal one.
         covariance: instead of `scale`, of several dimensions: a matrix, or one for each state.
         df: degrees of freedom, where learning begins; or one for each state. Large ones are nearly normal.
         dim: the number of dimensions, instead of parameters.
@@ -82,7 +82,7 @@ class StudentT(StateDistribution):
             return
         if (scale is None) == (covariance is None):
             raise InvalidArgument(
-                "A StudentT has scale= (of a number) or covariance= (of several): give one of the two."
+                "A StudentT has scale= (univariate) or covariance= (multivariate): give one of the two."
             )
         like = Gaussian(mean, scale) if covariance is None else Gaussian(mean, covariance=covariance)
         means, matrices = like.normals()
@@ -92,7 +92,7 @@ class StudentT(StateDistribution):
         if degrees.size not in (1, len(means)):
             raise InvalidArgument(f"df= has {degrees.size} values, and there are {len(means)} states.")
         if dim not in (None, like.dim):
-            raise InvalidArgument(f"dim={shown(dim)} does not go with a mean of {like.dim} dimensions.")
+            raise InvalidArgument(f"dim={shown(dim)} does not match a mean of {like.dim} dimensions.")
         numbers = {"mean": means, "covariance": matrices, "df": np.resize(degrees, len(means))}
         self._fill(numbers, like.dim, like.n_states, like.vector)
 
@@ -174,7 +174,7 @@ class StudentT(StateDistribution):
         total = np.zeros(k)
         logs = np.zeros(k)
         normal = GaussianStatistics(total, np.zeros((k, self.dim)), np.zeros((k, self.dim, self.dim)))
-        if self._numbers is None:
+        if self._parameters is None:
             plain = Gaussian(dim=self.dim)
             there = ~np.isnan(rows).any(axis=1)
             sums = plain.gathered(rows[there], weights[there])
@@ -215,12 +215,12 @@ class StudentT(StateDistribution):
         """Return the distribution that one step of EM leads to (Liu & Rubin 1995)."""
         statistics = statistics if prior is None else statistics + prior
         normal, count = statistics.normal, statistics.count
-        own = None if self._numbers is None else len(self._numbers["mean"])
+        own = None if self._parameters is None else len(self._parameters["mean"])
         empty = kept_where_empty(count, own, "StudentT")
         weight = np.where(empty, 1.0, count)
         mean, matrices = normal.mean, normal.scatter / weight[:, None, None]
         df = np.full(len(count), self.begin)
-        if self._numbers is not None and own == len(count):
+        if self._parameters is not None and own == len(count):
             known = self._known
             df = known["df"].copy()
             mean = np.where(empty[:, None], known["mean"], mean)
@@ -277,11 +277,11 @@ class StudentT(StateDistribution):
         return np.asarray(made if self._vector else made[:, 0])
 
     def collapsed(self, rows: np.ndarray) -> int | None:
-        """A state whose scale is singular, or nothing beside how far rows lie apart."""
+        """A state whose scale is singular, or negligible relative to the spread of rows."""
         return Gaussian(self._known["mean"], covariance=self._known["covariance"]).collapsed(rows)
 
     def collapse(self, spread: np.ndarray) -> tuple[int, int] | None:
-        """A state that has collapsed beside how far rows lie apart in each entry, and the flattest entry."""
+        """A state that has collapsed relative to the spread of rows in each entry, and the flattest entry."""
         return Gaussian(self._known["mean"], covariance=self._known["covariance"]).collapse(spread)
 
     def expected_log(self, statistics: StudentStatistics) -> float:

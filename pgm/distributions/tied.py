@@ -46,9 +46,9 @@ class Tied:
         return bool(self.shared.vector)
 
     @property
-    def has_numbers(self) -> bool:
+    def has_parameters(self) -> bool:
         """Whether there are parameters."""
-        return bool(self.shared.has_numbers)
+        return bool(self.shared.has_parameters)
 
     @property
     def domain(self) -> Domain | None:
@@ -167,9 +167,9 @@ class Stacked:
         return bool(self.parts[0].vector)
 
     @property
-    def has_numbers(self) -> bool:
+    def has_parameters(self) -> bool:
         """Whether all have parameters."""
-        return all(part.has_numbers for part in self.parts)
+        return all(part.has_parameters for part in self.parts)
 
     @property
     def domain(self) -> Domain | None:
@@ -277,6 +277,6 @@ def _refitted(part: Any, statistics: Any, prior: Any) -> Any:
     try:
         return part.fitted(statistics, prior)
     except InvalidArgument:
-        if not part.has_numbers:
+        if not part.has_parameters:
             raise
         return part

@@ -103,7 +103,7 @@ class Calibrations(Frozen, Tabular, Mapping[str, Calibrated]):
             title: the title; by default what is shown.
 
         Raises:
-            InvalidArgument: `ax=` is no Axes.
+            InvalidArgument: `ax=` is not an Axes.
         """
         from pgm import plot
 
@@ -177,15 +177,15 @@ def _calibrated(y: Any, p: Any, positive: Any, bins: int, equal: str) -> Calibra
         raise InvalidFrame(f"Row {int(np.isnan(said).argmax()):,} (the first is 0) has no probability (NaN).")
     if (said < 0.0).any() or (said > 1.0).any():
         odd = said[(said < 0.0) | (said > 1.0)].tolist()[0]
-        raise InvalidArgument(f"There is a number that is no probability: {shown(odd)}.")
+        raise InvalidArgument(f"There is a value that is not a probability: {shown(odd)}.")
     labels = labels_of(y, len(said))
     classes = np.unique(labels).tolist()
     if positive is None:
         if len(classes) != 2:
-            raise InvalidArgument(f"Two classes are needed, and y has {len(classes)}: say positive=.")
+            raise InvalidArgument(f"Two classes are needed, and y has {len(classes)}: set positive=.")
         positive = classes[1]
     if positive not in classes:
-        raise InvalidArgument(f"positive={shown(positive)} is no class of y, which has {shown(classes)}.")
+        raise InvalidArgument(f"positive={shown(positive)} is not a class of y, which has {shown(classes)}.")
     true = np.asarray(labels == positive)
     inner = np.linspace(0.0, 1.0, bins + 1)[1:-1]
     edges = inner if equal == "width" else np.unique(np.quantile(said, inner))

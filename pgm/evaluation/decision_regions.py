@@ -145,7 +145,7 @@ class Regions(Frozen, Tabular):
             title: the title; by default what is shown.
 
         Raises:
-            InvalidArgument: `ax=` is no Axes.
+            InvalidArgument: `ax=` is not an Axes.
 
         >>> from sklearn.neighbors import KNeighborsClassifier
         >>> told = KNeighborsClassifier(1).fit([[0.0, 0.0], [1.0, 1.0]], ["a", "b"])
@@ -327,7 +327,8 @@ def checked_shares(found: Any, classes: list[Any]) -> np.ndarray:
     bad = ~((shares >= 0.0).all(axis=1) & (np.abs(shares.sum(axis=1) - 1.0) <= _OFF))
     if bad.any():
         raise InvalidTable(
-            f"predict_proba says {shown(shares[bad.argmax()].tolist())} of a row: these are no probabilities."
+            f"predict_proba says {shown(shares[bad.argmax()].tolist())} of a row: these are not "
+            "probabilities."
         )
     return shares
 

@@ -109,7 +109,7 @@ class ErrorEstimates(Frozen, Tabular):
             title: the title; by default what is shown.
 
         Raises:
-            InvalidArgument: `ax=` is no Axes.
+            InvalidArgument: `ax=` is not an Axes.
         """
         from pgm import plot
 

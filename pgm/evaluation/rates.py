@@ -151,7 +151,7 @@ class DecisionRates(Frozen, Tabular):
             title: the title; by default what is shown.
 
         Raises:
-            InvalidArgument: `ax=` is no Axes.
+            InvalidArgument: `ax=` is not an Axes.
         """
         from pgm import plot
 

@@ -103,7 +103,7 @@ class ROC(Frozen, Tabular):
             title: the title; by default what is shown.
 
         Raises:
-            InvalidArgument: `ax=` is no Axes.
+            InvalidArgument: `ax=` is not an Axes.
         """
         from pgm import plot
 
@@ -174,7 +174,7 @@ class ROCs(Frozen, Tabular, Mapping[str, ROC]):
             title: the title; by default what is shown.
 
         Raises:
-            InvalidArgument: `ax=` is no Axes.
+            InvalidArgument: `ax=` is not an Axes.
         """
         from pgm import plot
 
@@ -207,7 +207,7 @@ def roc(y: Any, score: Any = None, *, positive: Any = None, sample_weight: Any =
     """
     if isinstance(y, Mapping):
         if score is not None or sample_weight is not None:
-            raise InvalidArgument("Of densities there are no scores or weights: they give the whole curve.")
+            raise InvalidArgument("Densities take no scores or weights: they give the whole curve.")
         return _of_densities(y, positive)
     if score is None:
         raise InvalidArgument("score= has a number for each row, or {name: numbers} of several classifiers.")
@@ -243,7 +243,7 @@ def _of_scores(name: str, y: Any, score: Any, positive: Any, weights: Any) -> RO
     if positive is None:
         positive = classes[1]
     if positive not in classes:
-        raise InvalidArgument(f"positive={shown(positive)} is no class of y, which has {shown(classes)}.")
+        raise InvalidArgument(f"positive={shown(positive)} is not a class of y, which has {shown(classes)}.")
     if weights is not None:
         from pgm.frames import weights_of
 
@@ -265,7 +265,7 @@ def _of_densities(densities: Mapping[Any, Any], positive: Any) -> ROC:
     if positive is None:
         positive = names[1]
     if positive not in names:
-        raise InvalidArgument(f"positive={shown(positive)} is none of the classes, {shown(names)}.")
+        raise InvalidArgument(f"positive={shown(positive)} is not one of the classes, {shown(names)}.")
     negative = names[1 - names.index(positive)]
     quiet, alarm = density_of(negative, densities[negative]), density_of(positive, densities[positive])
     ends = []

@@ -41,7 +41,7 @@ class Problem:
         """The index of an action."""
         if named is None and None not in self.target.states:
             if self.actions[-1] is not None:
-                raise InvalidArgument("The rule names none at times: say what that costs, reject=.")
+                raise InvalidArgument("The rule sometimes names no class: say what that costs, reject=.")
             return len(self.actions) - 1
         return int(self.target.code(named.item() if isinstance(named, np.generic) else named))
 
@@ -72,7 +72,7 @@ def decision_rates(
             of scipy.
         target: the class, in a network.
         observes: the variables of the network that the rule observes. None: the prior alone.
-        prior: P(class), to go with densities: by class or in their order.
+        prior: P(class), for densities: by class or in their order.
         rule: the decisions. Classes and thresholds, as ["N", 1.5, "A"]; one class, always; a dict
             from states to classes; a function of observations in the order of `observes`; or a classifier
             with `predict`, for rows with these columns in this order.
@@ -111,19 +111,20 @@ def decision_rates(
         if target in seen:
             raise InvalidArgument(f"The rule would see the class {shown(target)} itself.")
         cost, actions = _costs(variable, loss, reject)
-        numbers = [v for v in each if v.continuous]
-        if len(numbers) > 1:
+        real = [v for v in each if v.continuous]
+        if len(real) > 1:
             if samples is None:
                 raise InvalidArgument(
-                    f"{listed(v.name for v in numbers)} are {len(numbers)} numbers, over which no sum is "
+                    f"{listed(v.name for v in real)} are {len(real)} continuous variables, over which no "
+                    "sum is "
                     "exact: say how many cases to draw, samples=100_000, for a standard error."
                 )
             if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
                 raise InvalidArgument(f"samples= is a whole number of at least 2, not {shown(samples)}.")
             return _drawn(model, variable, seen, rule, cost, actions, samples, seed)
         states = [v for v in each if not v.continuous]
-        names = (*(v.name for v in states), *(v.name for v in numbers))
-        pieces = _of_network(model, variable, states, numbers)
+        names = (*(v.name for v in states), *(v.name for v in real))
+        pieces = _of_network(model, variable, states, real)
         if rule is not None and callable(rule):
             rule = _reordered(rule, seen, names)
     else:
@@ -132,16 +133,18 @@ def decision_rates(
                 f"A Bayesian network, or {{class: density}}, is what errors are known of; not {shown(model)}."
             )
         if target is not None or observes:
-            raise InvalidArgument("target= and observes= are for networks; densities are of one number.")
+            raise InvalidArgument("target= and observes= are for networks; densities are of one variable.")
         variable = Variable("class", list(model))
         if prior is None:
-            raise InvalidArgument("Densities say nothing of P(class): say it, prior=.")
+            raise InvalidArgument("Densities leave P(class) open: give prior=.")
         shares = class_prior_of(prior, list(model), np.ones(len(model)))
         names = ("x",)
         cost, actions = _costs(variable, loss, reject)
         pieces = [Piece((), shares, tuple([density_of(name, one) for name, one in model.items()]))]
     if samples is not None:
-        raise InvalidArgument("samples= has no effect: with one number at most nothing is drawn.")
+        raise InvalidArgument(
+            "samples= has no effect: with at most one continuous variable nothing is drawn."
+        )
     return _exact(Problem(variable, names, pieces, cost, actions), rule)
 
 
@@ -150,21 +153,21 @@ def _costs(target: Variable, loss: Any, reject: float | None) -> tuple[np.ndarra
     if reject is None:
         return cost, target.states
     if isinstance(reject, bool) or not isinstance(reject, int | float) or not math.isfinite(reject):
-        raise InvalidArgument(f"reject= is what it costs to name no class, a number, not {shown(reject)}.")
+        raise InvalidArgument(f"reject= is the cost of naming no class, a number, not {shown(reject)}.")
     return np.column_stack([cost, np.full(target.card, float(reject))]), (*target.states, None)
 
 
 def _of_network(
-    net: BayesianNetwork, target: Variable, states: list[Variable], numbers: list[Variable]
+    net: BayesianNetwork, target: Variable, states: list[Variable], real: list[Variable]
 ) -> list[Piece]:
     """The possible observations, with their probability under each class."""
     joint = net.query([target.name, *(v.name for v in states)]).values.reshape(target.card, -1)
     every = product(*(v.states for v in states))
-    if not numbers:
+    if not real:
         return [Piece(seen, weights, None) for seen, weights in zip(every, joint.T, strict=True)]
     if joint.shape[1] > _PIECES:
         raise TooLarge(
-            f"The states seen beside {shown(numbers[0].name)} have {joint.shape[1]:,} combinations; up to "
+            f"The states observed besides {shown(real[0].name)} have {joint.shape[1]:,} combinations; up to "
             f"{_PIECES:,} are summed."
         )
     pieces = []
@@ -172,7 +175,7 @@ def _of_network(
         given = dict(zip((v.name for v in states), seen, strict=True))
         each = tuple(
             [
-                net.query(numbers[0].name, {**given, target.name: name}) if p > 0.0 else None
+                net.query(real[0].name, {**given, target.name: name}) if p > 0.0 else None
                 for name, p in zip(target.states, weights.tolist(), strict=True)
             ]
         )
@@ -207,7 +210,7 @@ def _exact(problem: Problem, rule: Any) -> DecisionRates:
         ]
         return _told(problem, joint, best, where, None)
     for piece in problem.pieces:
-        own = _by_loss(piece, problem.cost) if rule is None else _of_number(problem, rule, piece)
+        own = _by_loss(piece, problem.cost) if rule is None else _of_continuous(problem, rule, piece)
         edges, codes = _regions(piece, own)
         parts = between(piece, edges)
         for part, code, low, high in zip(parts.T, codes.tolist(), edges[:-1], edges[1:], strict=True):
@@ -243,7 +246,7 @@ def _of_states(problem: Problem, rule: Any, weights: np.ndarray) -> np.ndarray:
         rule = {key if isinstance(key, tuple) else (key,): named for key, named in rule.items()}
         for one in seen:
             if one not in rule:
-                raise InvalidArgument(f"rule= says nothing about {shown(one if len(one) > 1 else one[0])}.")
+                raise InvalidArgument(f"rule= has no entry for {shown(one if len(one) > 1 else one[0])}.")
         return np.array([problem.code(rule[one]) for one in seen])
     if hasattr(rule, "predict"):
         rows = np.empty((len(seen), len(problem.names)), dtype=object)
@@ -258,12 +261,14 @@ def _by_loss(piece: Piece, cost: np.ndarray) -> Callable[[np.ndarray], np.ndarra
     return lambda x: (joint_at(piece, x).T @ cost).argmin(axis=1)
 
 
-def _of_number(problem: Problem, rule: Any, piece: Piece) -> Any:
+def _of_continuous(problem: Problem, rule: Any, piece: Piece) -> Any:
     """The rule as a function of continuous values; a list of edges and codes stays as it is."""
     if isinstance(rule, list | tuple):
         return _cuts(problem, list(rule))
     if isinstance(rule, Mapping):
-        raise InvalidArgument("rule= is a dict of states, and a number is seen: pass cuts or a function.")
+        raise InvalidArgument(
+            "rule= is a dict of states, and a continuous variable is seen: pass cuts or a function."
+        )
     if hasattr(rule, "predict"):
 
         def predicted(x: np.ndarray) -> np.ndarray:

@@ -84,7 +84,7 @@ class VariedRows:
             if isinstance(one, int | np.integer) and not isinstance(one, bool):
                 if not 0 <= one < len(self._names):
                     raise InvalidArgument(
-                        f"columns= has the number {one}; the columns are 0 to {len(self._names) - 1}."
+                        f"columns= has the index {one}; the columns are 0 to {len(self._names) - 1}."
                     )
                 one = self._names[int(one)]
             if one not in self._columns:

@@ -26,8 +26,8 @@ __all__ = [
     "is_weighed",
     "known",
     "names",
-    "number_of",
     "observe",
+    "value_of",
     "weights_over",
 ]
 
@@ -89,7 +89,7 @@ def observe(variables: Mapping[str, Variable], given: Mapping[str, Any] | None) 
 
 
 def is_weighed(value: object) -> bool:
-    """Whether this weighs states, or leaves several of them."""
+    """Whether this weights states, or leaves several of them."""
     return isinstance(value, _WEIGHED)
 
 
@@ -160,7 +160,7 @@ def weights_over(variable: Variable, value: StatesGiven | Interval | Weighted) -
             "pgm.Interval(lo, hi)."
         )
     if isinstance(value, Weighted):
-        return _numbers(variable, value)
+        return _weights(variable, value)
     weights = _selected(variable, value).astype(np.float64)
     if not weights.any():
         raise InvalidEvidence(
@@ -171,24 +171,25 @@ def weights_over(variable: Variable, value: StatesGiven | Interval | Weighted) -
 
 def _code(variable: Variable, value: object) -> int:
     if variable.continuous:
-        number_of(variable, value)
+        value_of(variable, value)
         return 0
     if type(value) in _PLAIN:
         return variable.code(value)
     if isinstance(value, Mapping):
         raise InvalidEvidence(
-            f"{variable.name!r}: {shown(value)} is no state; write pgm.Likelihood({{...}}) for virtual "
-            "evidence, or pgm.Soft({...}) for the marginal wanted."
+            f"{variable.name!r}: {shown(value)} is not a state; write pgm.Likelihood({{...}}) for virtual "
+            "evidence, or pgm.Soft({...}) for a target marginal."
         )
     if isinstance(value, list | set) or getattr(value, "ndim", None):
         raise InvalidEvidence(
-            f"{variable.name!r}: {shown(value)} is no state; write pgm.OneOf(...) for one of several states "
+            f"{variable.name!r}: {shown(value)} is not a state; write pgm.OneOf(...) for one of several "
+            "states "
             "(many cases at once are asked through a data frame)."
         )
     return variable.code(value)
 
 
-def number_of(variable: Variable, value: object) -> float:
+def value_of(variable: Variable, value: object) -> float:
     """The value given for a continuous variable."""
     variable.code(value)
     found = as_float(value)
@@ -237,7 +238,7 @@ def _inside(variable: Variable, interval: Interval) -> np.ndarray:
     return np.array([state in interval for state in variable.states], dtype=bool)
 
 
-def _numbers(variable: Variable, value: Weighted) -> np.ndarray:
+def _weights(variable: Variable, value: Weighted) -> np.ndarray:
     """The weight of each state, checked; those of a Soft sum to one."""
     kind = type(value).__name__
     weights = np.full(variable.card, math.nan)
@@ -245,9 +246,9 @@ def _numbers(variable: Variable, value: Weighted) -> np.ndarray:
         code = _code(variable, state)
         if weights[code] == weights[code]:
             raise InvalidEvidence(
-                f"{variable.name!r}: {kind} gives two numbers for the state {shown(variable.states[code])}."
+                f"{variable.name!r}: {kind} gives two weights for the state {shown(variable.states[code])}."
             )
-        weights[code] = _number(variable, kind, state, weight)
+        weights[code] = _weight(variable, kind, state, weight)
     if isinstance(value, Soft):
         weights[np.isnan(weights)] = 0.0
         total = math.fsum(weights)
@@ -265,7 +266,7 @@ def _numbers(variable: Variable, value: Weighted) -> np.ndarray:
     return weights
 
 
-def _number(variable: Variable, kind: str, state: State, weight: object) -> float:
+def _weight(variable: Variable, kind: str, state: State, weight: object) -> float:
     try:
         number = math.nan if isinstance(weight, str) else float(weight)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):

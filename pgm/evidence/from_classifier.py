@@ -1,4 +1,4 @@
-"""What a classifier says of rows, divided by the prior that it was trained with: their likelihoods."""
+"""Predictions of a classifier for rows, divided by the prior that it was trained with: likelihoods."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ONE = 1e-6  # how far from one a sum of probabilities may be: rounding, not a m
 
 
 def likelihoods(estimator: Any, rows: Any, prior: Any) -> tuple[list[Any], np.ndarray, bool]:
-    """The classes, P(class | row) / P(class) of each row, and whether it is one row and no frame.
+    """The classes, P(class | row) / P(class) of each row, and whether it is a single row.
 
     Args:
         estimator: a fitted classifier.
@@ -41,7 +41,7 @@ def likelihoods(estimator: Any, rows: Any, prior: Any) -> tuple[list[Any], np.nd
         raise InvalidArgument(f"{kind} fails to predict: {type(error).__name__}: {error}") from error
     if len(classes) < 2:
         raise InvalidArgument(
-            f"{kind} knows one class only, {listed(classes)}: it cannot tell it from others."
+            f"{kind} knows one class only, {listed(classes)}: it cannot distinguish it from others."
         )
     if found.shape != (len(table), len(classes)):
         raise InvalidArgument(
@@ -52,8 +52,8 @@ def likelihoods(estimator: Any, rows: Any, prior: Any) -> tuple[list[Any], np.nd
     if wrong.any():
         row = int(wrong.argmax())
         raise InvalidArgument(
-            f"{kind} returns {shown(found[row].tolist())}{'' if one else f' for row {row:,}'}, which are no "
-            "probabilities of classes."
+            f"{kind} returns {shown(found[row].tolist())}{'' if one else f' for row {row:,}'}, which are "
+            "not probabilities of classes."
         )
     shares = _given(prior, classes) if prior is not None else _read(estimator, kind, classes)
     none = shares == 0.0
@@ -123,7 +123,7 @@ def _given(prior: Any, classes: Sequence[Any]) -> np.ndarray:
 
 
 def _read(estimator: Any, kind: str, classes: Sequence[Any]) -> np.ndarray:
-    """The prior that an estimator says it was trained with."""
+    """The prior that an estimator was trained with, as it records it."""
     inner = estimator
     while True:
         if hasattr(inner, "best_estimator_"):
@@ -145,7 +145,7 @@ def _read(estimator: Any, kind: str, classes: Sequence[Any]) -> np.ndarray:
     if shares.shape != (len(classes),) or not (shares >= 0.0).all() or not 0.0 < shares.sum() < math.inf:
         raise InvalidArgument(
             f"prior= is needed: {kind} does not keep the share of each class in the data that it was trained "
-            f"with. Give it, prior={{{shown(classes[0])}: p, ...}}: what is divided by another prior is "
-            "another likelihood."
+            f"with. Give it, prior={{{shown(classes[0])}: p, ...}}: dividing by a different prior gives a "
+            "different likelihood."
         )
     return np.asarray(shares / shares.sum())

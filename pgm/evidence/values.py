@@ -1,4 +1,4 @@
-"""What a user may say of a variable besides its state: some states, weights over them, a marginal."""
+"""Evidence on a variable other than its state: several states, weights over them, a marginal."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Weighted:
         """Store the weights; they are checked against the variable once it is known."""
         if not isinstance(weights, Mapping):
             raise InvalidEvidence(
-                f"{type(self).__name__} takes a number for each state, such as "
+                f"{type(self).__name__} takes a weight for each state, such as "
                 f"{type(self).__name__}({{'yes': 0.8, 'no': 0.2}}), not {shown(weights)}."
             )
         object.__setattr__(self, "items", tuple(weights.items()))
@@ -135,25 +135,25 @@ class Likelihood(Weighted):
 
     @classmethod
     def from_classifier(cls, estimator: Any, row: Any, prior: Any = None) -> Any:
-        """Return what a fitted classifier says of a row, divided by the prior that it was trained with.
+        """Return a fitted classifier's prediction for a row, divided by the prior that it was trained with.
 
-        A classifier answers P(class | row), in which the shares of the classes in its training data are a
-        part. Divided by these, what is left is the likelihood of the row, up to a factor, and the network
-        brings the prior that holds where it is used.
+        A classifier returns P(class | row), which includes the class shares of its training data as a
+        prior. Dividing by these gives the likelihood of the row, up to a factor, and the network
+        supplies the prior that holds where it is used.
 
         Args:
             estimator: with `predict_proba` and `classes_`, which are the states of the variable.
             row: its features: a list or array in the order of its columns, or a dict by the names that it was
-                fitted on. A frame or a two-dimensional array is one for each row: pgm.Likelihoods, a column
+                fitted on. A frame or a two-dimensional array gives one per row: pgm.Likelihoods, a column
                 of a frame.
             prior: P(class) in the data that it was trained with: a dict {class: p}, or a list in the order of
                 `classes_`. Left out, it is read from the estimator (`class_prior_`, `priors_`,
                 `class_log_prior_`, the root of a tree, class_weight="balanced"), of a pipeline from its last
-                step; an estimator that does not keep it needs it.
+                step; it is required if the estimator does not keep it.
 
         Raises:
-            InvalidArgument: an estimator that is not fitted or has no probabilities, or what it returns are
-                none; no prior, or one of zero for a class that it finds possible.
+            InvalidArgument: an estimator that is not fitted or has no probabilities, or returns values that
+                are not; no prior, or a prior of zero for a class that it finds possible.
 
         >>> import pgm
         >>> from sklearn.naive_bayes import GaussianNB
@@ -177,11 +177,11 @@ class Likelihoods(Sequence[Likelihood]):
     """A pgm.Likelihood for each row: a column of virtual evidence in a frame.
 
     Args:
-        weights: (rows, states), not negative; a row of NaN says nothing.
+        weights: (rows, states), not negative; a row of NaN is no evidence.
         states: the states, in the order of the columns.
 
     Raises:
-        InvalidEvidence: the weights are no such array.
+        InvalidEvidence: the weights are not such an array.
 
     >>> seen = Likelihoods([[0.8, 0.1], [0.5, 0.5]], ["yes", "no"])
     >>> len(seen), seen[0]
@@ -223,7 +223,7 @@ class Likelihoods(Sequence[Likelihood]):
         return Likelihood(dict(zip(self.states, self.weights[row].tolist(), strict=True)))
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        """A Likelihood in each cell, as a column of pandas holds them; None where a row says nothing."""
+        """A Likelihood in each cell, as a column of pandas holds them; None where a row is no evidence."""
         found = np.empty(len(self), dtype=object)
         found[:] = [None if np.isnan(row).all() else self[i] for i, row in enumerate(self.weights)]
         return found

@@ -1,4 +1,4 @@
-"""Where a child and its parents stand of which some are continuous: a table only once those are known."""
+"""The positions of a child and its parents, some of them continuous: a table only once those are known."""
 
 from __future__ import annotations
 

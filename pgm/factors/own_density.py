@@ -1,4 +1,4 @@
-"""Numbers with a density of their own given states: known only where they are observed."""
+"""Continuous variables with an arbitrary density for each state: usable only where they are observed."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .gaussian import GaussianFactor
 class OwnDensity(GaussianFactor):
     """p(block | states), the block being the continuous parents and the child; observed whole or not at all.
 
-    To the engines it is a standard normal without weights, which is right where nobody asks: it sums to one.
-    Where the block is observed, its likelihood takes that place. The first numbers of a block have none: the
-    last one stands for all.
+    The engines see a standard normal without weights, which is right where it is not queried: it integrates
+    to one. Where the block is observed, its likelihood replaces it. The first variables of a block have none:
+    the last one represents all.
     """
 
-    whole: bool  # whether this is the last number of the block
-    logs: Callable[[np.ndarray], np.ndarray]  # (rows, numbers of the block) -> (rows, selections)
-    draw: Callable[[np.ndarray, np.random.Generator], np.ndarray]  # selections -> (rows, numbers)
+    whole: bool  # whether this is the last variable of the block
+    logs: Callable[[np.ndarray], np.ndarray]  # (rows, variables of the block) -> (rows, selections)
+    draw: Callable[[np.ndarray, np.random.Generator], np.ndarray]  # selections -> (rows, variables)
     moments: Callable[[], tuple[np.ndarray, np.ndarray]]  # of each selection, or an error
     counts: bool = False  # whether these are probabilities of whole numbers
 
@@ -37,7 +37,7 @@ class OwnDensity(GaussianFactor):
         moments: Callable[[], tuple[np.ndarray, np.ndarray]],
         counts: bool = False,
     ) -> OwnDensity:
-        """The density of the last of these positions, with the standard normal that stands for it."""
+        """The density of the last of these positions, with the standard normal that represents it."""
         weights = np.zeros((selections, scope.size - n_switches - 1))
         zeros, ones = np.zeros(selections), np.ones(selections)
         return cls(scope, n_switches, weights, zeros, ones, whole, logs, draw, moments, counts)

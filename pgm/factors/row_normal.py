@@ -1,4 +1,4 @@
-"""Numbers that follow others by any regression: a density only where these are known."""
+"""Continuous variables given by any regression on others: a density only where these are known."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Moments = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 class RowNormal(MixedFamily):
     """p(child | parents): normal with a mean and a standard deviation for each row of the parents.
 
-    `moments(codes, numbers)` takes arrays (n, discrete parents) of int64 and (n, continuous parents) and
+    `moments(codes, values)` takes arrays (n, discrete parents) of int64 and (n, continuous parents) and
     returns n means and n standard deviations. It is called once for many rows.
     """
 
@@ -28,15 +28,15 @@ class RowNormal(MixedFamily):
     heads = 1
 
     def stand_in(self) -> GaussianFactor:
-        """A density of the child alone, which stands where the distribution integrates to one."""
+        """A density of the child alone, in place of a distribution that integrates to one."""
         return GaussianFactor(self.scope[-1:], 0, np.zeros((1, 0)), np.zeros(1), np.ones(1))
 
     def density(self, values: np.ndarray, codes: Mapping[int, int]) -> GaussianFactor:
-        """p(child | discrete parents not known) at these values of the continuous parents.
+        """p(child | unobserved discrete parents) at these values of the continuous parents.
 
         Args:
             values: of the continuous parents, in order.
-            codes: of the discrete parents that are known, by position.
+            codes: of the observed discrete parents, by position.
         """
         rows = configurations(self.discrete, self.cards, codes, self.scope.size + 2)
         mean, sd = self.moments(rows, np.broadcast_to(values, (len(rows), values.size)))
@@ -44,7 +44,7 @@ class RowNormal(MixedFamily):
         scope = np.array([*open_, self.child], np.int64)
         return GaussianFactor(scope, len(open_), np.zeros((len(rows), 0)), np.array(mean), np.array(sd))
 
-    def drawn(self, codes: np.ndarray, numbers: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """A number for each row."""
-        mean, sd = self.moments(codes, numbers)
+    def drawn(self, codes: np.ndarray, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """A value for each row."""
+        mean, sd = self.moments(codes, values)
         return np.asarray(mean + sd * rng.standard_normal(len(mean)))

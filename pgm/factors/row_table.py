@@ -1,4 +1,4 @@
-"""States given by a function of rows, such as a classifier: a factor only where its numbers are known."""
+"""States given by a function of rows, such as a classifier: a factor where continuous parents are known."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Rows = Callable[[np.ndarray, np.ndarray], np.ndarray]
 class RowTable(MixedFamily):
     """P(child | parents) for each row of codes of the discrete and values of the continuous parents.
 
-    `rows(codes, numbers)` takes arrays (n, discrete parents) of int64 and (n, continuous parents) and returns
+    `rows(codes, values)` takes arrays (n, discrete parents) of int64 and (n, continuous parents) and returns
     the probabilities (n, states), a row each. It is called once for many rows.
     """
 
@@ -34,35 +34,35 @@ class RowTable(MixedFamily):
 
     @property
     def matters(self) -> np.ndarray:
-        """Which of the continuous parents make a difference: nobody knows, so all."""
+        """Which of the continuous parents make a difference: unknown, so all."""
         return np.ones(self.scope.size - 1 - self.n_discrete, bool)
 
     def uniform(self) -> Dense:
-        """A table over the states alone, which stands where the distribution sums to one."""
+        """A table over the states alone, in place of a distribution that sums to one."""
         return Dense(np.array([[self.child]], np.int64), np.full(self.card, 1.0 / self.card), 1)
 
     def table(self, values: np.ndarray, codes: Mapping[int, int]) -> Dense:
-        """P(child | discrete parents not known) at these values of the continuous parents.
+        """P(child | unobserved discrete parents) at these values of the continuous parents.
 
         Args:
             values: of the continuous parents, in order.
-            codes: of the discrete parents that are known, by position.
+            codes: of the observed discrete parents, by position.
         """
         rows = configurations(self.discrete, self.cards, codes, self.scope.size + self.card)
-        numbers = np.broadcast_to(values, (len(rows), values.size))
+        real = np.broadcast_to(values, (len(rows), values.size))
         open_ = [i for i, v in enumerate(self.discrete.tolist()) if v not in codes]
-        found = self.rows(rows, numbers).reshape(*[self.cards[i] for i in open_], self.card)
+        found = self.rows(rows, real).reshape(*[self.cards[i] for i in open_], self.card)
         scope = [*(int(self.scope[i]) for i in open_), self.child]
         return Dense(np.array([scope], np.int64), found, 1)
 
-    def logs(self, codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-        """Log P(child | row) for rows of codes (n, discrete) and of numbers (n, continuous): (n, states)."""
+    def logs(self, codes: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Log P(child | row) for rows of codes (n, discrete) and of values (n, continuous): (n, states)."""
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.rows(codes, numbers)))
+            return np.asarray(np.log(self.rows(codes, values)))
 
-    def drawn(self, codes: np.ndarray, numbers: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def drawn(self, codes: np.ndarray, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """A state for each row."""
-        sums = np.cumsum(self.rows(codes, numbers), axis=1)
+        sums = np.cumsum(self.rows(codes, values), axis=1)
         uniform = rng.random(len(sums))[:, None] * sums[:, -1:]
         return np.asarray((sums <= uniform).sum(axis=1).clip(max=self.card - 1))
 
@@ -70,13 +70,13 @@ class RowTable(MixedFamily):
 def configurations(
     discrete: np.ndarray, cards: Sequence[int], codes: Mapping[int, int], width: int
 ) -> np.ndarray:
-    """Every configuration of discrete variables that agrees with what is known, in order: (n, discrete).
+    """Every configuration of discrete variables consistent with the evidence, in order: (n, discrete).
 
     Args:
         discrete: their positions.
         cards: how many states they have.
-        codes: what is known, by position.
-        width: how many numbers a row takes; too many rows raise TooLarge before they are made.
+        codes: the evidence, by position.
+        width: how many floats a row takes; too many rows raise TooLarge before they are made.
     """
     left = [1 if v in codes else k for v, k in zip(discrete.tolist(), cards, strict=True)]
     count = math.prod(left)

@@ -39,12 +39,12 @@ class Score(MixedFamily):
         return np.asarray(np.ptp(self.weights, axis=1) > 0.0)
 
     def uniform(self) -> Dense:
-        """A table over the states alone, which stands where the distribution sums to one."""
+        """A table over the states alone, in place of a distribution that sums to one."""
         scope = np.append(self.discrete, self.child)
         return Dense(scope[np.newaxis], np.full(self.offset.shape, 1.0 / self.offset.shape[-1]), 1)
 
     def known(self, values: np.ndarray, free: np.ndarray) -> np.ndarray:
-        """The part of the scores that these values of the continuous parents decide, but for free ones."""
+        """The part of the scores that these values of the continuous parents determine, except free ones."""
         left = self.matters & ~free
         return np.asarray(self.offset + values[left] @ self.weights[left])
 
@@ -53,19 +53,19 @@ class Score(MixedFamily):
         scope = [*self.discrete.tolist(), self.child]
         return table_of(scope, self.known(values, np.zeros(values.size, bool)))
 
-    def logs(self, codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-        """Log P(child | row) for rows of codes (n, discrete) and of numbers (n, continuous): (n, states)."""
-        scores = self.offset[tuple(codes.T)] + numbers @ self.weights
+    def logs(self, codes: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Log P(child | row) for rows of codes (n, discrete) and of values (n, continuous): (n, states)."""
+        scores = self.offset[tuple(codes.T)] + values @ self.weights
         top = scores.max(axis=-1, keepdims=True)
         return np.asarray(scores - top - np.log(np.exp(scores - top).sum(axis=-1, keepdims=True)))
 
-    def rows(self, codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    def rows(self, codes: np.ndarray, values: np.ndarray) -> np.ndarray:
         """P(child | row) for such rows."""
-        return np.asarray(np.exp(self.logs(codes, numbers)))
+        return np.asarray(np.exp(self.logs(codes, values)))
 
-    def drawn(self, codes: np.ndarray, numbers: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def drawn(self, codes: np.ndarray, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """A state for each row, by the largest of its scores with Gumbel noise (Yellott 1977)."""
-        scores = self.offset[tuple(codes.T)] + numbers @ self.weights
+        scores = self.offset[tuple(codes.T)] + values @ self.weights
         return np.asarray(np.argmax(scores + rng.gumbel(size=scores.shape), axis=1))
 
 

@@ -1,4 +1,4 @@
-"""The one gate for data frames: rows that were observed, and tables that were written as frames."""
+"""The one gate for data frames: observed rows, and tables written as frames."""
 
 from .inferring import domains_of
 from .lazily import Groups, Held, hold

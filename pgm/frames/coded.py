@@ -1,4 +1,4 @@
-"""Columns as numbers of their values, which chunks of a frame are added to one by one."""
+"""Columns as indices of their distinct values, to which chunks of a frame are appended."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WIDTHS = (np.int8, np.int16, np.int32)  # of codes, by how many values there ar
 
 
 class Coded:
-    """A column of few different values: these, and for each row the number of its own, -1 where missing.
+    """A column with few distinct values: these, and for each row the index of its own, -1 where missing.
 
     >>> column = Coded(np.array([0, -1, 1], np.int8), ["no", "yes"])
     >>> list(column)
@@ -66,7 +66,7 @@ class Growing:
         self._real: bool | None = None
 
     def add(self, column: Any) -> int:
-        """Add a chunk; return how many bytes that took."""
+        """Append a chunk; return how many bytes that took."""
         real = column.dtype.is_float()
         if self._real is not None and real != self._real:
             raise InvalidFrame(f"The column {shown(self.name)} has floats in some chunks and none in others.")
@@ -98,7 +98,7 @@ class Growing:
 
 
 def _numbered(column: nw.Series[Any]) -> tuple[np.ndarray, list[Any]]:
-    """The number of each row's value among those that differ, -1 where missing."""
+    """The index of each row's value among the distinct ones, -1 where missing."""
     native = column.to_native()
     if column.implementation.is_pandas():
         if hasattr(native, "cat"):
@@ -120,7 +120,7 @@ def in_chunks(
 
     Args:
         chunks: frames that have the same columns.
-        names: the columns to read, of those that there are; None: all of the first chunk's.
+        names: the columns to read, if present; None: all of the first chunk's.
         check: called before each chunk; raises when the time limit has passed.
 
     Raises:
@@ -143,12 +143,12 @@ def in_chunks(
         taken += sum(column.add(frame[name]) for name, column in grown.items())
         if 2 * taken > current().memory_limit:
             raise TooLarge(
-                f"The first {number + 1:,} chunks need {taken / 1e9:,.1f} GB, twice which is more than the "
+                f"The first {number + 1:,} chunks need {taken / 1e9:,.1f} GB, twice that is more than the "
                 "memory limit. `fit` to the first of them and `partial_fit` to the others needs little "
                 "memory; so does a lazy frame of polars or duckdb of which only counts are needed."
             )
     if first:
-        raise InvalidFrame("There is no chunk: there is nothing to learn from.")
+        raise InvalidFrame("There are no chunks: there is nothing to learn from.")
     return {name: column.whole() for name, column in grown.items()}
 
 

@@ -1,7 +1,7 @@
-"""States that nobody declared, read off the column: booleans, texts, integers and categories are states.
+"""Undeclared states, read off the column: booleans, texts, integers and categories are states.
 
-Floats and decimals with places after the point are measurements, unless all of them are whole numbers: those
-may be codes, and the user says which.
+Floats and decimals with decimal places are measurements, unless all of them are whole numbers: those
+may be codes, and the user must decide.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SEEN = 3  # values that an error shows
 
 
 def domains_of(frame: Any, names: Iterable[str]) -> dict[str, Domain]:
-    """The domain of each of these columns that the frame has, by what the column holds.
+    """The domain of each of these columns that the frame has, inferred from its values.
 
     Raises:
         InvalidFrame: a column without a value; whole numbers as floats; values of several kinds.
@@ -82,7 +82,7 @@ def domain_of(name: str, column: Column) -> Domain:
 
 
 def _distinct(column: np.ndarray) -> list[int]:
-    """The whole numbers of a column; by a table, not by sorting, where they lie close together."""
+    """The distinct integers of a column; by a table, not by sorting, if their range is small."""
     if column.size == 0 or column.dtype == np.uint64:
         return [int(value) for value in np.unique(column)]
     low, high = int(column.min()), int(column.max())
@@ -122,7 +122,7 @@ def _of_values(name: str, column: list[Any]) -> Domain:
 
 
 def has_places(value: Any) -> bool:
-    """Whether a number is a decimal that is written with places after the point.
+    """Whether a number is a decimal with decimal places.
 
     >>> has_places(Decimal("2.50")), has_places(Decimal("2")), has_places(2.5)
     (True, False, False)
@@ -168,7 +168,6 @@ def _sorted(name: str, states: Iterable[Any]) -> Domain:
 def _refuse_empty(name: str, empty: bool) -> None:
     if empty:
         raise InvalidFrame(
-            f"The column {shown(name)} has no value. Leave it out, or, if {shown(name)} is a cause "
-            "that nobody "
-            f"observed, say how many states it has: latent={{{name!r}: 2}}."
+            f"The column {shown(name)} has no value. Leave it out, or, if {shown(name)} is a hidden cause, "
+            f"say how many states it has: latent={{{name!r}: 2}}."
         )

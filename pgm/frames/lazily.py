@@ -1,10 +1,10 @@
 """Frames whose rows stay in their engine (polars' LazyFrame, duckdb, dask), and frames that come in chunks.
 
-What learning needs of such rows are counts. Where few configurations can occur, the engine counts them all,
+Learning needs only counts of such rows. Where few configurations can occur, the engine counts them all,
 in one group-by; where the families of a network are small, it counts those, several in each group-by; else
-the rows are read in chunks, a byte or two for each cell. The outcome is a frame like any other, with weights.
-A search, which does not know beforehand which families it wants, asks for them one after the other where the
-chunks would not fit the memory.
+the rows are read in chunks, a byte or two for each cell. The result is a frame like any other, with weights.
+A search, which does not know in advance which families it needs, queries them one by one where the
+chunks would not fit in memory.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _BYTE = 255  # values of a column whose codes need a byte each
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Configurations of some columns, in an order of their own, and how much the rows of each weigh."""
+    """Configurations of some columns, in an order of their own, and the weight of the rows of each."""
 
     frame: dict[str, Any]
     weights: np.ndarray
@@ -50,7 +50,7 @@ class EngineRows:
     n_rows: int
 
     def grouped(self, names: Sequence[str]) -> Groups:
-        """The configurations of these columns that occur, and how much the rows of each weigh.
+        """The configurations of these columns that occur, and the weight of the rows of each.
 
         Raises:
             TooLarge: there are too many.
@@ -66,7 +66,7 @@ class EngineRows:
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """A frame in memory that says the same as the one that was given."""
+    """A frame in memory that is equivalent to the given one."""
 
     frame: Any
     weights: Any
@@ -83,15 +83,15 @@ def hold(
     check: Callable[[], None] = lambda: None,
     asking: bool = False,
 ) -> Held:
-    """The frame itself if it is in memory; else what is needed of it.
+    """The frame itself if it is in memory; else the part of it that is needed.
 
     Args:
         frame: any frame, or an iterator of frames.
-        names: the columns that matter, of those that there are; None: all but that of the weights.
-        weights: numbers, or the name of a column.
+        names: the columns that matter, if present; None: all but that of the weights.
+        weights: an array, or the name of a column.
         families: sets of columns; if given, nothing else will be counted.
         check: called now and then; raises when the time limit has passed.
-        asking: whether the engine may be asked for counts later, where the rows would not fit the memory.
+        asking: whether the engine may be queried for counts later, if the rows would not fit in memory.
 
     >>> hold({"a": [1]}, ["a"]).frame
     {'a': [1]}
@@ -180,7 +180,7 @@ def _grouped(table: nw.LazyFrame[Any], names: Sequence[str], named: str | None) 
 
 
 def _check_weights(table: nw.LazyFrame[Any], named: str) -> None:
-    """Sums would hide a weight that is missing or negative."""
+    """Refuse missing or negative weights, which sums would hide."""
     column = nw.col(named)
     found = table.select(column.is_null().sum().alias("missing"), column.min().alias("least")).collect()
     missing, least = found["missing"].item(), found["least"].item()
@@ -193,7 +193,7 @@ def _check_weights(table: nw.LazyFrame[Any], named: str) -> None:
 
 
 def _free(name: str, names: Iterable[str]) -> str:
-    """A name that none of these is."""
+    """A name different from all of these."""
     taken = set(names)
     while name in taken:
         name += "_"
@@ -236,7 +236,7 @@ def _asked(
     sizes: Mapping[str, int],
     check: Callable[[], None],
 ) -> Held | None:
-    """The values of each column, and the engine to be asked; None: the codes of the rows fit the memory."""
+    """The values of each column, and the engine to query; None: the codes of the rows fit in memory."""
     n_rows = int(table.select(nw.len().alias("rows")).collect()["rows"].item())
     if 2 * n_rows * sum(1 if sizes[name] < _BYTE else 2 for name in names) <= current().memory_limit:
         return None
@@ -251,7 +251,7 @@ def _asked(
 
 
 def batches(families: Sequence[Sequence[str]], sizes: Mapping[str, int], most: int) -> list[list[str]]:
-    """Sets of columns that cover these families, few of them, with at most so many configurations each.
+    """Sets of columns that cover these families, few of them, with at most this many configurations each.
 
     >>> batches(["ab", "bc", "ad", "cd"], {"a": 2, "b": 2, "c": 2, "d": 8}, 16)
     [['a', 'd'], ['c', 'd'], ['a', 'b', 'c']]
@@ -272,7 +272,7 @@ def batches(families: Sequence[Sequence[str]], sizes: Mapping[str, int], most: i
 
 
 def _chunks(table: nw.LazyFrame[Any]) -> Iterator[Any]:
-    """The rows in parts, as the engine hands them out."""
+    """The rows in chunks, as the engine delivers them."""
     native: Any = table.to_native()
     if hasattr(native, "to_arrow_reader"):  # duckdb
         yield from native.to_arrow_reader(_CHUNK)

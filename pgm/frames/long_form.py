@@ -1,4 +1,4 @@
-"""Tables that users write as data frames: one cell per line, the columns of states and then the numbers."""
+"""Tables that users write as data frames: one cell per row, columns of states first, then the values."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ else:
 
 @dataclass(frozen=True)
 class LongForm:
-    """A data frame of one cell per line: a column of states for each variable, and the numbers."""
+    """A data frame with one cell per row: a column of states for each variable, and the values."""
 
     columns: dict[str, list[Any]]
     values: list[Any]
 
 
 def is_frame(table: object) -> bool:
-    """Say whether narwhals knows `table` as a data frame, or as a series with an index of states."""
+    """Tell whether narwhals knows `table` as a data frame, or as a series with an index of states."""
     if isinstance(table, np.ndarray | list | tuple | dict | float | int | Mapping):
         return False
     try:
@@ -35,19 +35,19 @@ def is_frame(table: object) -> bool:
     if isinstance(found, nw.Series):
         if not found.implementation.is_pandas_like():
             return False  # a series of polars has no index: it is a list
-        index = found.to_native().index  # 0, 1, ... is what a series has to which nobody gave one
+        index = found.to_native().index  # 0, 1, ... is the default index of a series
         return type(index).__name__ != "RangeIndex" or index.start != 0 or index.step != 1
     return isinstance(found, nw.DataFrame | nw.LazyFrame)
 
 
 def long_form(what: str, table: Any, last: Sequence[str], child: str) -> LongForm:
-    """Read a data frame whose last column holds the numbers, or a series of them by the states of its index.
+    """Read a data frame whose last column holds the values, or a series of values indexed by states.
 
     Args:
         what: whose table it is, for messages.
         table: the frame or series.
-        last: what the column of the numbers may be called.
-        child: the variable that an index of one level is of, whatever that is called.
+        last: what the column of values may be called.
+        child: the variable of a one-level index, whatever its name.
     """
     try:
         frame = nw.from_native(table, allow_series=True)

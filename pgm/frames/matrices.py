@@ -1,4 +1,4 @@
-"""Rows as estimators take them: data frames, or arrays whose columns have places instead of names."""
+"""Rows as estimators take them: data frames, or arrays whose columns have positions instead of names."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from .reading import columns, names_of, real_columns
 from .undeclared import Observations, observations
 
 MATRICES = Loops("pgm.frames.compiled", "reading rows")
-_WIDE = 1 << 16  # numbers between the smallest and the largest of a column that are looked up in a table
+_WIDE = 1 << 16  # the widest range of integers in a column that is looked up in a table
 
 
-class NoNumber(InvalidFrame, TypeError):
-    """A cell that is nothing of which there could be a number or a state."""
+class NotNumeric(InvalidFrame, TypeError):
+    """A cell that is neither numeric nor a state."""
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """Rows that something is to be said about, with a name for each column."""
+    """Rows to predict, with a name for each column."""
 
     names: tuple[str, ...]
     named: bool  # False: the columns had places only, and are called x0, x1, ...
@@ -34,10 +34,10 @@ class Features:
 
 
 def features(rows: Any) -> Features:
-    """Look at rows, whatever they are: a frame, a dict of columns, a list of dicts or of rows, an array.
+    """Accept rows of any kind: a frame, a dict of columns, a list of dicts or of rows, an array.
 
     Raises:
-        InvalidFrame: it has not two dimensions, no row or no column, or is sparse or complex.
+        InvalidFrame: it does not have two dimensions, has no row or no column, or is sparse or complex.
 
     >>> features([[1, 2], [3, 4]]).names, features({"rain": [True]}).names
     (('x0', 'x1'), ('rain',))
@@ -59,7 +59,9 @@ def features(rows: Any) -> Features:
             "it has one column, array.reshape(1, -1) if it is one row."
         )
     if array.dtype.kind == "c":
-        raise InvalidFrame("Complex data not supported: classes are told apart by states and real numbers.")
+        raise InvalidFrame(
+            "Complex data not supported: classes are distinguished by states and real numbers."
+        )
     if array.shape[1] == 0:
         raise InvalidFrame(f"0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
     if array.shape[0] == 0:
@@ -97,7 +99,7 @@ def _array(rows: Any) -> np.ndarray | None:
 def _refuse_things(array: np.ndarray) -> None:
     for (i, j), cell in np.ndenumerate(array):
         if isinstance(cell, dict | list | set):
-            raise NoNumber(
+            raise NotNumeric(
                 f"Row {i:,}, column {j} (the first is 0): the argument must be a string or a number, not "
                 f"{shown(cell)}."
             )
@@ -113,7 +115,7 @@ def learned(
     continuous: Iterable[str],
     check: Callable[[], None] = lambda: None,
 ) -> Observations:
-    """Read rows whose columns are not known yet; in an array of floats every column is continuous."""
+    """Read rows with unknown columns; in an array of floats every column is continuous."""
     array = None if given.named else given.frame
     real = {name: None for name in continuous}
     if given.whole is not None and not states and not real:
@@ -131,7 +133,7 @@ def learned(
 
 
 def _whole(given: Features, check: Callable[[], None]) -> Observations | None:
-    """Columns of whole numbers in a narrow range, all in one pass; None: the range is wide."""
+    """Integer columns with a narrow range, all in one pass; None: the range is wide."""
     values = given.whole
     assert values is not None
     low, high = values.min(axis=0), values.max(axis=0)
@@ -165,7 +167,7 @@ def observed(
     bad: str = "raise",
     check: Callable[[], None] = lambda: None,
 ) -> Observations:
-    """Read rows whose columns are these variables; a column that is not there is one of gaps."""
+    """Read rows whose columns are these variables; an absent column counts as missing values."""
     remedy = 'unknown="missing" takes such values as gaps'
     if given.whole is not None:
         codes = _looked_up(given, variables)
@@ -174,13 +176,13 @@ def observed(
     states = {name: v for name, v in variables.items() if not v.continuous}
     reals = {name: v for name, v in variables.items() if v.continuous}
     coded = columns(given.frame, states, bad=bad, remedy=remedy, check=check)
-    numbers = real_columns(given.frame, reals, check=check)
-    n = max(coded.n_rows, numbers.n_rows)
-    return Observations(n, dict(variables), coded.codes, numbers.values)
+    real = real_columns(given.frame, reals, check=check)
+    n = max(coded.n_rows, real.n_rows)
+    return Observations(n, dict(variables), coded.codes, real.values)
 
 
 def _looked_up(given: Features, variables: Mapping[str, Variable]) -> dict[str, np.ndarray] | None:
-    """The codes of whole numbers that are states, in one pass; None: a state or value is of another kind."""
+    """The codes of integer states, in one pass; None: a state or value is of another kind."""
     values = given.whole
     assert values is not None
     each: list[tuple[int, int, np.ndarray]] = []
@@ -199,7 +201,7 @@ def _looked_up(given: Features, variables: Mapping[str, Variable]) -> dict[str, 
 
 
 def _place(domain: Domain) -> tuple[int, int, np.ndarray] | None:
-    """Where in a table the codes of whole numbers stand: the smallest, how many, the code of each or -1."""
+    """A lookup table for the codes of integers: the smallest, how many, the code of each or -1."""
     if domain is REAL or not all(type(state) in (int, bool) for state in domain.states):
         return None
     numbers = [int(state) for state in domain.states]

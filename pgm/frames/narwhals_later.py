@@ -1,4 +1,4 @@
-"""narwhals, loaded when the first frame is looked at: most programs that import pgm have none."""
+"""narwhals, loaded with the first frame: most programs that import pgm use none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads data frames, the one entrance for data: codes of states, -1 or NaN where nothing was observed."""
+"""Reads data frames, the one entry point for data: codes of states, -1 or NaN where nothing was observed."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def among(
 ) -> dict[str, Variable]:
     """The variables that have a column in the frame, except some, in their order: what will be read.
 
-    The work grows with the frame, not with the model; what is not a frame has none, and is refused when read.
+    The work grows with the frame, not with the model; what is not a frame is refused when read.
     A frame that names no variable is refused, and a column that nearly does warns: ignored silently,
     the prior would look like an answer.
 
@@ -115,7 +115,7 @@ def _digits(name: str) -> list[str]:
 
 
 def names_of(frame: Any) -> Iterable[object]:
-    """The names of the columns, as they are written; none if this is not a frame."""
+    """The names of the columns, as written; none if this is not a frame."""
     if isinstance(frame, Mapping):
         return frame
     if isinstance(frame, list | tuple):
@@ -158,7 +158,7 @@ def _holds_values(column: Any) -> bool:
 
 
 def weights_of(weights: Any, n_rows: int, frame: Any = None) -> np.ndarray:
-    """How much each row counts, checked; None: each counts once; a name is that of a column of the frame.
+    """How much each row counts, checked; None: each counts once; text names a column of the frame.
 
     >>> weights_of([1, 0.5], 2), weights_of("n", 2, {"n": [1, 0.5]})
     (array([1. , 0.5]), array([1. , 0.5]))
@@ -218,7 +218,7 @@ def columns(
         frame: a pandas, polars, pyarrow, duckdb or dask frame, a dict of columns, or a list of dicts (rows).
         wanted: the variables by name.
         bad: "raise" an error about a value that is not a state, or treat it as "missing" and mark its row.
-        remedy: what that error proposes.
+        remedy: the advice in that error.
         check: called before each column; raises when the time limit has passed.
         numbered: whether rows are those of the user's frame, so that an error names one.
         soft: whether cells may weigh states: pgm.Likelihood, pgm.OneOf, pgm.Not, or an array (rows, states).
@@ -273,7 +273,7 @@ def real_columns(
         frame: as for `columns`.
         wanted: the variables by name.
         bad: "raise" an error about a value that is not a number, or treat it as "missing" and mark its row.
-        remedy: what that error proposes.
+        remedy: the advice in that error.
         largest: with "missing", values of larger magnitude are bad too; the caller reports them.
         truths: read True and False as 1 and 0, where a column has no states.
         check: called before each column; raises when the time limit has passed.
@@ -356,7 +356,7 @@ class Alike:
         self._index = getattr(frame, "index", None) if hasattr(self._library, "Index") else None
 
     def column(self, name: str, values: np.ndarray) -> Any:
-        """One array as a series, or as it is."""
+        """One array as a series, or unchanged."""
         if self._library is None:
             return values
         if self._index is not None:

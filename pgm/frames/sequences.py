@@ -1,7 +1,7 @@
 """Reads observations that have an order: one sequence or many, as lists, arrays, series or frames.
 
-All of them end up as rows one below the other, and where each sequence begins. What a row holds, codes or
-numbers, is asked of `Sequences` by whoever knows what is observed; errors name the sequence and the step.
+All of them become concatenated rows, with the start of each sequence. What a row holds, codes or values, is
+asked of `Sequences` by the caller, which knows what is observed; errors name the sequence and the step.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FAST = 256  # states 0, 1, ...: integers are codes already
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sequences:
-    """Observed rows one below the other: sequence i is rows `starts[i]` to `starts[i + 1]`.
+    """Concatenated observed rows: sequence i is rows `starts[i]` to `starts[i + 1]`.
 
     >>> two = sequences([["a", "b"], ["b"]])
     >>> len(two), two.n_rows, two.place(2)
@@ -38,8 +38,8 @@ class Sequences:
     starts: np.ndarray  # int64, one more than there are sequences
     lone: bool  # a single sequence was given, not a list of them
     ids: tuple[Any, ...] | None = None  # what a frame calls them
-    argument: str = ""  # what errors call these rows, where they are no observations: "inputs="
-    word: str = "step"  # what errors call one of them: rows that have no order are no steps
+    argument: str = ""  # what errors call these rows, where they are not observations: "inputs="
+    word: str = "step"  # what errors call one of them: rows that have no order are not steps
 
     def __len__(self) -> int:
         """The number of sequences."""
@@ -56,43 +56,43 @@ class Sequences:
         return np.diff(self.starts)
 
     def name(self, i: int) -> str:
-        """What messages call a sequence."""
+        """The name of a sequence in messages."""
         return f"sequence {i if self.ids is None else shown(self.ids[i])}"
 
     def title(self, i: int) -> str:
-        """What begins a sentence about a sequence."""
+        """The beginning of a sentence about a sequence."""
         return "The sequence" if self.lone else _capital(self.name(i))
 
     def place(self, row: int) -> str:
-        """Where a row is, for a message."""
+        """The position of a row, for a message."""
         i = int(np.searchsorted(self.starts, row, side="right")) - 1
         step = row - int(self.starts[i])
         if self.lone:
             return f"{self.word} {step} (the first is 0)"
         return f"{self.name(i)}, step {step} ({'both count' if self.ids is None else 'steps count'} from 0)"
 
-    def column(self, name: Any, number: int) -> Sequences:
-        """One column of the rows: by its name in a frame, else by its number."""
+    def column(self, name: Any, index: int) -> Sequences:
+        """One column of the rows: by its name in a frame, else by its index."""
         rows = self.rows
         if isinstance(rows, dict):
             if name not in rows:
                 raise InvalidFrame(f"The frame has no column {shown(name)}; it has {listed(rows)}.")
             found: Any = rows[name]
         elif isinstance(rows, np.ndarray):
-            if rows.ndim != 2 or number >= rows.shape[1]:
+            if rows.ndim != 2 or index >= rows.shape[1]:
                 raise InvalidArgument(
-                    f"Observations are rows of several columns; there is no column {number}."
+                    f"Observations are rows of several columns; there is no column {index}."
                 )
-            found = rows[:, number]
+            found = rows[:, index]
         else:
             found = []
             for i, row in enumerate(rows):
                 if is_missing(row):
                     found.append(None)
-                elif isinstance(row, str | bytes) or not hasattr(row, "__len__") or len(row) <= number:
-                    raise InvalidArgument(f"{self._at(i)}: {shown(row)} has no column {number}.")
+                elif isinstance(row, str | bytes) or not hasattr(row, "__len__") or len(row) <= index:
+                    raise InvalidArgument(f"{self._at(i)}: {shown(row)} has no column {index}.")
                 else:
-                    found.append(row[number])
+                    found.append(row[index])
         return replace(self, rows=found)
 
     def codes(self, domain: Domain, what: str = "symbols") -> np.ndarray:
@@ -114,17 +114,17 @@ class Sequences:
             value, more = column[row], int(wrong.sum()) - 1
             also = f" ({more:,} more are none of them either.)" if more else ""
             raise InvalidArgument(
-                f"{self._at(row)}: {shown(value)} is none of the {what} {listed(domain.states)}."
+                f"{self._at(row)}: {shown(value)} is not one of the {what} {listed(domain.states)}."
                 f"{nearest(value, domain.states)}{also}"
             )
         return found
 
     def floats(self, width: int, *, flat: bool = False) -> np.ndarray:
-        """The rows as numbers, (rows, width), NaN where nothing was observed: whole rows or single entries.
+        """The rows as floats, (rows, width), NaN where nothing was observed: whole rows or single entries.
 
         Args:
-            width: how many numbers an observation has.
-            flat: an observation is a single number, not a list of one.
+            width: how many values an observation has.
+            flat: an observation is a single value, not a list of one.
 
         >>> sequences([[1.0, None], None], vector=True).floats(2).tolist()
         [[1.0, nan], [nan, nan]]
@@ -135,7 +135,7 @@ class Sequences:
         if isinstance(rows, dict):
             if len(rows) != width:
                 raise InvalidFrame(
-                    f"An observation has {width} number{'s' * (width > 1)}, and the frame has the columns "
+                    f"An observation has {width} value{'s' * (width > 1)}, and the frame has the columns "
                     f"{listed(rows)}: select those that are observed."
                 )
             return np.column_stack([self._checked(column) for column in rows.values()])
@@ -146,7 +146,7 @@ class Sequences:
                 has = f"{rows.shape[1]} columns" if rows.ndim == 2 else f"shape {rows.shape}"
                 raise InvalidArgument(
                     f"{_capital(self._row)}{f' of {self.argument}' if self.argument else ''} has {width} "
-                    f"number{'s' * (width > 1)}; these have {has}."
+                    f"value{'s' * (width > 1)}; these have {has}."
                 )
             found = self._checked(rows.reshape(-1), width)
         else:
@@ -159,15 +159,15 @@ class Sequences:
         for i, row in enumerate(rows):
             if isinstance(row, np.ndarray | list | tuple):
                 if len(row) != width:
-                    numbers = f"{width} number{'s' * (width > 1)}"
-                    raise InvalidArgument(f"{self._at(i)}: {self._row} has {numbers}, not {len(row)}.")
+                    values = f"{width} value{'s' * (width > 1)}"
+                    raise InvalidArgument(f"{self._at(i)}: {self._row} has {values}, not {len(row)}.")
                 cells.extend(row)
             elif is_missing(row):
                 cells.extend(nothing)
             elif width == 1:
                 cells.append(row)
             else:
-                raise InvalidArgument(f"{self._at(i)}: {self._row} has {width} numbers, not {shown(row)}.")
+                raise InvalidArgument(f"{self._at(i)}: {self._row} has {width} values, not {shown(row)}.")
         return cells
 
     def _checked(self, column: Column, width: int = 1) -> np.ndarray:
@@ -230,13 +230,13 @@ def sequences(
     """Read one sequence or many.
 
     Args:
-        data: a sequence: a list, an array, a series; or a list of sequences; or all of them one below the
-            other, with `lengths`; or a data frame, with `sequence` where it holds several.
-        vector: whether what is observed in a step has several entries: then a sequence is a list of rows, an
+        data: a sequence: a list, an array, a series; or a list of sequences; or all of them
+            concatenated, with `lengths`; or a data frame, with `sequence` if it holds several.
+        vector: whether an observation has several entries: then a sequence is a list of rows, an
             array of two axes, or a frame.
         lengths: the number of steps of each sequence.
         sequence: the column of the frame that says which sequence a row belongs to.
-        is_value: whether something that has a length is one observed value: a tuple may be a symbol.
+        is_value: whether an object with a length is one observed value: a tuple may be a symbol.
 
     >>> sequences(["a", "b", "b"], lengths=[1, 2]).lengths
     array([1, 2])
@@ -261,12 +261,12 @@ def sequences(
         raise InvalidArgument("There is no sequence: the list is empty.")
     if (made.lengths == 0).any():
         which = int((made.lengths == 0).argmax())
-        raise InvalidArgument(f"{made.title(which)} is empty: a sequence has one step at least.")
+        raise InvalidArgument(f"{made.title(which)} is empty: a sequence has at least one step.")
     return made
 
 
 def rows_of(data: Any, *, vector: bool, is_value: Callable[[Any], bool] = lambda value: False) -> Sequences:
-    """Read rows that have no order: a list, an array or a frame.
+    """Read unordered rows: a list, an array or a frame.
 
     >>> rows_of([1.0, 2.0], vector=False).place(1)
     'row 1 (the first is 0)'
@@ -305,7 +305,7 @@ def _is_frame(data: Any) -> bool:
 
 
 def _of_frame(frame: Any, sequence: Any) -> tuple[dict[Any, Any], np.ndarray, tuple[Any, ...] | None]:
-    """The columns of a frame, its rows sorted by sequence, which stand in the order of appearance."""
+    """The columns of a frame, its rows sorted by sequence, in order of appearance."""
     if not _is_frame(frame):
         raise InvalidArgument(
             f"sequence={shown(sequence)} is the column of a data frame, not of {shown(frame)}."
@@ -407,7 +407,7 @@ def has_parts(value: Any) -> bool:
 
 
 def _are_arrays(items: Any) -> bool:
-    """Whether all are arrays of numbers whose rows are alike: what needs no look at each by itself."""
+    """Whether all are numeric arrays with rows of one shape, which need no inspection one by one."""
     if not isinstance(items, list) or set(map(type, items)) != {np.ndarray}:
         return False
     if not {item.dtype.kind for item in items} <= set("biuf"):
@@ -417,8 +417,8 @@ def _are_arrays(items: Any) -> bool:
 
 
 def _joined(items: Any) -> tuple[Any, np.ndarray]:
-    """Several sequences one below the other."""
-    if isinstance(items, np.ndarray):  # numbers, as many steps in each
+    """Several sequences, concatenated."""
+    if isinstance(items, np.ndarray):  # floats, as many steps in each
         return items.reshape(-1, *items.shape[2:]), np.arange(len(items) + 1) * items.shape[1]
     if _are_arrays(items):
         return np.concatenate(items), np.cumsum([0, *map(len, items)], dtype=np.int64)
@@ -450,7 +450,7 @@ def _joined(items: Any) -> tuple[Any, np.ndarray]:
 
 
 def _of_lengths(lengths: Any, n_rows: int) -> np.ndarray:
-    """Where sequences of these lengths begin."""
+    """The starts of sequences of these lengths."""
     try:
         sizes = np.asarray(lengths)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Cells of a frame that are evidence themselves: a Likelihood, OneOf or Not, or a row of weights."""
+"""Cells of a frame that hold uncertain evidence: a Likelihood, OneOf or Not, or a row of weights."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class SoftCells:
     weights: np.ndarray  # (different ones, states), none of them all zero
 
     def given(self, row: int) -> Likelihood | None:
-        """What a row says, as evidence; None: nothing of this kind."""
+        """The evidence in a row; None: there is none of this kind."""
         at = int(self.which[row])
         if at < 0:
             return None
@@ -37,7 +37,7 @@ class SoftCells:
 
 
 def is_array(column: Any) -> bool:
-    """Whether a column is written as weights, a row for each."""
+    """Whether a column is an array of weights, a row for each cell."""
     return isinstance(column, Likelihoods) or (isinstance(column, np.ndarray) and column.ndim == 2)
 
 
@@ -45,7 +45,7 @@ def of_array(variable: Variable, column: Any) -> SoftCells:
     """The cells of an array (rows, states); a row of NaN was not observed.
 
     Raises:
-        InvalidEvidence, InvalidFrame: the states are others, or weights are negative or all zero.
+        InvalidEvidence, InvalidFrame: the states differ, or weights are negative or all zero.
     """
     name = variable.name
     if isinstance(column, Likelihoods):
@@ -76,7 +76,7 @@ def of_array(variable: Variable, column: Any) -> SoftCells:
     if wrong.any():
         row = int(wrong.argmax())
         raise InvalidEvidence(
-            f"Row {row:,} (the first is 0), {name!r}: weights are numbers from 0 on, not all zero; not "
+            f"Row {row:,} (the first is 0), {name!r}: weights are non-negative and not all zero, not "
             f"{shown(weights[row].tolist())}."
         )
     which = np.full(len(weights), -1, np.int32)
@@ -93,10 +93,10 @@ def of_array(variable: Variable, column: Any) -> SoftCells:
 def of_cells(
     variable: Variable, column: Sequence[Any], rows: np.ndarray
 ) -> tuple[SoftCells | None, np.ndarray]:
-    """The evidence among these cells, and which of them it is; None if there is none.
+    """The evidence among these cells, and its positions; None if there is none.
 
     Raises:
-        InvalidEvidence: evidence that does not go with the states.
+        InvalidEvidence: evidence that does not fit the states.
     """
     which = np.full(len(column), -1, np.int32)
     known: dict[Any, int] = {}
@@ -109,9 +109,8 @@ def of_cells(
         if cell not in known:
             if isinstance(cell, Soft):
                 raise InvalidEvidence(
-                    f"Row {row:,} (the first is 0), {variable.name!r}: pgm.Soft says what a marginal "
-                    "shall be "
-                    "afterwards; a cell of a frame takes pgm.Likelihood, pgm.OneOf or pgm.Not."
+                    f"Row {row:,} (the first is 0), {variable.name!r}: pgm.Soft fixes a marginal after the "
+                    "update; a cell of a frame takes pgm.Likelihood, pgm.OneOf or pgm.Not."
                 )
             try:
                 weights.append(weights_over(variable, cell))

@@ -1,4 +1,4 @@
-"""Frames whose columns nobody declared: each becomes a variable, and its codes or numbers, in one reading."""
+"""Frames with undeclared columns: each becomes a variable with codes or values, in one pass."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST = 65_535  # states of a column
 
 @dataclass(frozen=True, slots=True)
 class Observations:
-    """All columns of a frame as variables, with what was observed of each."""
+    """All columns of a frame as variables, with their observations."""
 
     n_rows: int
     variables: dict[str, Variable]  # in the order of the columns
@@ -46,24 +46,24 @@ def observations(
     check: Callable[[], None] = lambda: None,
     numbered: bool = True,
 ) -> Observations:
-    """Read a frame, and find out what its columns are.
+    """Read a frame, and infer the kinds of its columns.
 
-    Truths, text, whole numbers and categories become states, sorted unless the categories have an order;
-    other numbers are continuous. A column of floats that are all whole could be either: it must be declared.
+    Booleans, text, integers and categories become states, sorted unless the categories have an order;
+    other numeric columns are continuous. A float column of whole numbers could be either: declare it.
 
     Args:
         frame: a pandas, polars, pyarrow, duckdb or dask frame, a dict of columns, or a list of dicts (rows).
-        states: {name: states in order, or Bins}, of columns whose states the data should not decide.
-        continuous: names of columns that hold numbers although they could be states.
-        declared: variables that are known, by name.
+        states: {name: states in order, or Bins}, of columns whose states are not to be inferred.
+        continuous: names of columns that are continuous although their values could be states.
+        declared: known variables, by name.
         names: the columns to read; all if left out.
         check: called before each column; raises when the time limit has passed.
         numbered: whether rows are those of the user's frame, so that an error names one.
 
     Raises:
         InvalidFrame: a column without a value, or one that could be either.
-        UnknownVariable: a name that is no column.
-        UnknownState: a value that is none of the declared states.
+        UnknownVariable: a name that is not a column.
+        UnknownState: a value that is not one of the declared states.
 
     >>> seen = observations({"wet": ["yes", None, "no"], "x": [0.5, 1.0, None], "n": [2, 1, 2]})
     >>> seen.variables["wet"].states, seen.codes["wet"].tolist(), seen.variables["x"].continuous
@@ -122,9 +122,9 @@ def _refuse(variable: Variable, column: Column, wrong: np.ndarray, numbered: boo
 
 
 def _found(name: str, column: Column) -> tuple[Variable, np.ndarray]:
-    """The variable that a column's values make, and its codes or numbers.
+    """The variable that a column's values make, and its codes or values.
 
-    Where there may be many rows of few values, these are numbered first, and what they are is asked of those.
+    Where many rows may have few distinct values, only the distinct ones are inspected.
     """
     if isinstance(column, Coded):
         return _inferred(name, column)
@@ -146,7 +146,7 @@ def _found(name: str, column: Column) -> tuple[Variable, np.ndarray]:
 
 
 class _Seen(dict[Any, int]):
-    """Numbers values in the order in which they are met."""
+    """Indexes values in order of appearance."""
 
     def __missing__(self, value: Any) -> int:
         self[value] = found = len(self)
@@ -156,7 +156,7 @@ class _Seen(dict[Any, int]):
 def _numbered(
     name: str, column: Any, numbers: np.ndarray, distinct: list[Any]
 ) -> tuple[Variable, np.ndarray]:
-    """From the number of each row's value among the distinct ones; -1 is missing."""
+    """From the index of each row's value among the distinct ones; -1 is missing."""
     several = bool | int | float | np.generic | Decimal
     if any(isinstance(value, several) for value in distinct if not is_missing(value)):
         return _inferred(name, column)  # True == 1: the distinct ones would hide it

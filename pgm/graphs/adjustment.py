@@ -1,8 +1,8 @@
-"""Which variables to adjust for, so that what is seen tells what an action would do.
+"""Which variables to adjust for, so that observations determine the effect of an action.
 
 The adjustment criterion (Shpitser, VanderWeele & Robins 2010) in its constructive form (van der Zander,
-Liskiewicz & Textor 2019): nothing below a causal path, and d-separation once the first arrows of causal paths
-are taken away. It is complete: a set that it refuses fails for some distribution.
+Liskiewicz & Textor 2019): no descendants of causal paths, and d-separation once the first arrows of causal
+paths are removed. It is complete: a set that it refuses fails for some distribution.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ MOST = 1_000  # sets that are listed unless more are asked for
 class AdjustmentSets(Tabular, list[frozenset[Any]]):
     """The minimal sets to adjust for, the smallest first, or the cheapest: a list that prints as a table.
 
-    `optimal` is the set with which estimates from data vary least (Henckel, Perkovic & Maathuis 2022; with
+    `optimal` is the set with the least asymptotic variance (Henckel, Perkovic & Maathuis 2022; with
     hidden variables Smucler, Sapienza & Rotnitzky 2022); it need not be minimal. `optimal_of_all` says
-    whether no other set varies less; if not, that holds of the sets of ancestors of both ends, among them
-    all minimal ones: there may be no best of the others. `complete` says whether the list has
+    whether no other set has less; if not, that holds among the sets of ancestors of both ends, which include
+    all minimal ones: the others may have no best. `complete` says whether the list has
     all minimal sets; if not, the first is still the smallest of all, or the cheapest.
     """
 
@@ -62,7 +62,7 @@ class AdjustmentSets(Tabular, list[frozenset[Any]]):
         self.why = why
 
     def cost(self, some: Collection[Any]) -> float:
-        """What a set costs: the sum of `costs`, 1 for what is not named there.
+        """The cost of a set: the sum of `costs`, 1 for names that are not in it.
 
         Args:
             some: names.
@@ -116,7 +116,7 @@ class AdjustmentSets(Tabular, list[frozenset[Any]]):
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         from pgm import plot
 
@@ -149,7 +149,7 @@ class AdjustmentSets(Tabular, list[frozenset[Any]]):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Effect:
-    """Where an effect runs: from `x` to `y`, over `causal`; nothing `below` may be adjusted for. Flags."""
+    """An effect from `x` to `y` along `causal`; nothing `below` may be adjusted for. Flags."""
 
     arrows: Arrows
     x: np.ndarray
@@ -178,7 +178,7 @@ class Effect:
         )
 
     def fault(self, some: Collection[Any]) -> str:
-        """Why it is wrong to adjust for a set; "" if it is right."""
+        """Why a set is invalid for adjustment; "" if it is valid."""
         flags = self.arrows.flags(some)
         x, y = listed(self.arrows.listed(self.x)), listed(self.arrows.listed(self.y))
         if bad := self.arrows.listed(flags & (self.x | self.y)):
@@ -190,7 +190,7 @@ class Effect:
         return ""
 
     def optimal(self, free: np.ndarray) -> np.ndarray | None:
-        """What borders on y in the moral graph of the ancestors, past what is not free; None: x does.
+        """The boundary of y in the ancestors' moral graph, past variables that are not free; None: it has x.
 
         With all free but what lies below the causal paths these are the parents of those paths (Henckel et
         al. 2022); else the best set of ancestors (Smucler et al. 2022).
@@ -214,11 +214,11 @@ def adjustment_sets(
 
     Args:
         arrows: the graph.
-        xs: what is acted on: a name or several.
-        ys: what it may influence.
-        hidden: what nobody observes, which is in no set.
+        xs: the treatments: a name or several.
+        ys: the outcomes.
+        hidden: unobserved variables, which are in no set.
         costs: of observing each variable; 1 for those left out.
-        limit: how many sets are listed at most.
+        limit: the largest number of sets to list.
 
     >>> graph = Arrows.of({"z": (), "x": ("z",), "y": ("x", "z")})
     >>> adjustment_sets(graph, "x", "y")
@@ -238,10 +238,10 @@ def sets_of(
     arrows = effect.arrows
     x, y = arrows.listed(effect.x), arrows.listed(effect.y)
     if bad := arrows.listed(unseen & (effect.x | effect.y)):
-        raise InvalidArgument(f"{listed(bad)} is hidden: nobody can act on it, or see what became of it.")
+        raise InvalidArgument(f"{listed(bad)} is hidden: it can be neither acted on nor observed.")
     weights = np.array([_costs(costs, arrows).get(name, 1.0) for name in arrows.names])
     if type(limit) is not int or limit < 1:
-        raise InvalidArgument(f"limit= is how many sets are listed at most, not {shown(limit)}.")
+        raise InvalidArgument(f"limit= is the largest number of sets to list, not {shown(limit)}.")
     free = (1 - unseen) & (1 - effect.below) & (1 - (effect.x | effect.y))
     problem = Separation.of(effect.back_door, effect.x, effect.y, free)
     found = list(islice(problem.every(weights, start_clock()), limit + 1))
@@ -272,7 +272,7 @@ def sets_of(
 
 
 def _why(effect: Effect, unseen: np.ndarray) -> str:
-    """Why no set will do, and what may."""
+    """Why no set is valid, and what to try."""
     x, y = listed(effect.arrows.listed(effect.x)), listed(effect.arrows.listed(effect.y))
     tails, heads = walks.pairs(effect.back_door)
     if any(effect.y[u] and effect.x[v] for u, v in zip(tails.tolist(), heads.tolist(), strict=True)):
@@ -285,7 +285,7 @@ def _why(effect: Effect, unseen: np.ndarray) -> str:
 
 
 def check_ends(x: Collection[Any], y: Collection[Any]) -> None:
-    """Raise unless both ends of an effect have names, and none in common."""
+    """Raise unless both ends of an effect have names, none in common."""
     if not x or not y:
         raise InvalidArgument("An effect leads from one variable or several to others: an end has no name.")
     if both := [name for name in x if name in y]:

@@ -1,4 +1,4 @@
-"""What to adjust for where only the class of the graph is known; front doors and instruments."""
+"""Adjustment where only the equivalence class of the graph is known; front doors and instruments."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def class_adjustment_sets(
 
     Args:
         graph: the class.
-        xs: what is acted on: a name or several.
-        ys: what it may influence.
-        hidden: what nobody observes, which is in no set.
+        xs: the treatments: a name or several.
+        ys: the outcomes.
+        hidden: unobserved variables, which are in no set.
         costs: of observing each variable; 1 for those left out.
-        limit: how many sets are listed at most.
+        limit: the largest number of sets to list.
 
     >>> graph = CPDAG("vwxy", [("v", "x"), ("w", "x"), ("x", "y"), ("w", "y")])
     >>> class_adjustment_sets(graph, "x", "y") == [{"w"}]
@@ -91,7 +91,7 @@ def front_door_sets(arrows: Arrows, x: Any, y: Any, *, hidden: Collection[Any] =
     back-door paths from them to y.
 
     Raises:
-        TooLarge: more variables than all sets of which are tried.
+        TooLarge: too many variables to try all their subsets.
 
     >>> graph = Arrows.of({"u": (), "x": ("u",), "m": ("x",), "y": ("m", "u")})
     >>> [sorted(some) for some in front_door_sets(graph, "x", "y", hidden=["u"])]
@@ -129,7 +129,7 @@ def instruments(
 ) -> list[tuple[Any, frozenset[Any]]]:
     """Return pairs of an instrument z and a smallest known set W to condition on (Brito & Pearl 2002).
 
-    Given W, z tells about x, and about y only by what x does: with the arrows that leave x taken away the two
+    Given W, z is dependent on x, and on y only through x: with the arrows that leave x removed the two
     are separated. No member of W is influenced by x. Among the minimal sets that separate the first that
     leaves z and x connected is taken.
 

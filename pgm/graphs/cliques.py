@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pgm.errors import InvalidArgument, InvalidStructure, TooLarge, listed
-from pgm.graphs.naming import Numbered, members
+from pgm.graphs.naming import IndexedGraph, members
 from pgm.graphs.triangulation import LOOPS, Triangulation, triangulate
 from pgm.printing import html_table, joined, text_table
 
@@ -87,7 +87,7 @@ class JunctionTree:
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         from pgm import plot
 
@@ -128,7 +128,7 @@ def junction_tree(
     >>> len(tree), tree.width, [len(separator) for separator in tree.separators]
     (2, 2, [2])
     """
-    g = Numbered.of(graph, cards)
+    g = IndexedGraph.of(graph, cards)
     stage = g.stages(last)
     if order is not None and stage.any():
         raise InvalidArgument("Give order= or last=, not both.")
@@ -178,7 +178,7 @@ def triangulated(graph: nx.Graph[Any], order: Iterable[Any]) -> nx.Graph[Any]:
     >>> sorted(triangulated(nx.cycle_graph(["a", "b", "c", "d"]), "abcd").edges)
     [('a', 'b'), ('a', 'd'), ('b', 'c'), ('b', 'd'), ('c', 'd')]
     """
-    g = Numbered.of(graph)
+    g = IndexedGraph.of(graph)
     found = triangulate(g.indptr, g.indices, g.log2_card, order=g.order(order))
     full = graph.copy()
     for clique in _cliques(g, found):
@@ -194,7 +194,7 @@ def maximal_cliques(graph: nx.Graph[Any]) -> tuple[tuple[Any, ...], ...]:
     >>> maximal_cliques(nx.path_graph(["a", "b", "c"]))
     (('a', 'b'), ('b', 'c'))
     """
-    g = Numbered.of(graph)
+    g = IndexedGraph.of(graph)
     n = len(g.names)
     order = np.empty(n, np.int32)
     if n:
@@ -215,7 +215,7 @@ def maximal_cliques(graph: nx.Graph[Any]) -> tuple[tuple[Any, ...], ...]:
     return _cliques(g, found)
 
 
-def _cliques(g: Numbered, found: Triangulation) -> tuple[tuple[Any, ...], ...]:
+def _cliques(g: IndexedGraph, found: Triangulation) -> tuple[tuple[Any, ...], ...]:
     if not found.complete:
         raise TooLarge(
             f"The best order found has cliques too large to list, one of 2^{found.log2_largest:.0f} states."
@@ -223,6 +223,6 @@ def _cliques(g: Numbered, found: Triangulation) -> tuple[tuple[Any, ...], ...]:
     return tuple(_named(g, found.clique(c)) for c in range(found.n_cliques))
 
 
-def _named(g: Numbered, numbers: np.ndarray) -> tuple[Any, ...]:
+def _named(g: IndexedGraph, numbers: np.ndarray) -> tuple[Any, ...]:
     """The names in graph order."""
     return tuple(g.names[v] for v in np.sort(numbers).tolist())

@@ -1,4 +1,4 @@
-"""How far one structure is from another: arcs that are missing, extra, or the wrong way round."""
+"""How far one structure is from another: arcs that are missing, extra or reversed."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ Pair = tuple[Any, Any]
 
 
 class Comparison:
-    """What a structure has other than a reference; `shd` counts it (structural Hamming distance).
+    """How a structure differs from a reference; `shd` counts the differences (structural Hamming distance).
 
     `missing` are arcs of the reference between nodes that are not joined, `extra` arcs between nodes that
     the reference does not join, `reversed` arcs of the reference that point the other way, and `common` those
-    that both have. `shd_cpdag` counts the differences of the CPDAGs, so nothing where no data could tell two
-    graphs apart (Tsamardinos, Brown & Aliferis 2006). `sid` counts effects that the structure gets wrong if
-    the reference is right.
+    that both have. `shd_cpdag` counts the differences of the CPDAGs, so it is 0 where no data could
+    distinguish the two graphs (Tsamardinos, Brown & Aliferis 2006). `sid` counts effects that the structure
+    gets wrong if the reference is right.
 
     >>> compare(nx.DiGraph([("a", "b"), ("b", "c")]), nx.DiGraph([("b", "a"), ("b", "c"), ("c", "d")]))
     Traceback (most recent call last):
@@ -86,7 +86,7 @@ class Comparison:
 
     @property
     def sid(self) -> tuple[int, int]:
-        """The least and the most effects that it gets wrong (structural intervention distance).
+        """Bounds on the number of effects that it gets wrong (structural intervention distance).
 
         That is the number of pairs (x, y) for which adjusting for the parents of x does not give P(y | do(x))
         if the reference is right (Peters & Bühlmann 2015). For two directed graphs both are the same; where
@@ -94,7 +94,7 @@ class Comparison:
 
         Raises:
             TooLarge: too many graphs in a class.
-            InvalidStructure: a structure that no directed graph has.
+            InvalidStructure: a structure without a directed graph.
 
         >>> chain = nx.DiGraph([("a", "b"), ("b", "c")])
         >>> compare(CPDAG.of(chain), chain).sid
@@ -129,7 +129,7 @@ class Comparison:
         return {"shd": self.shd, "shd_cpdag": self.shd_cpdag, **pairs}
 
     def to_pandas(self) -> Any:
-        """A data frame with a row for each arc, and what it is."""
+        """A data frame with a row for each arc and its kind of difference."""
         import pandas
 
         rows = [
@@ -151,7 +151,7 @@ class Comparison:
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; the distance if left out.
+            title: the title; the distance if left out.
         """
         from pgm import plot
 
@@ -175,7 +175,7 @@ class Comparison:
 
 @guarded
 def compare(a: Any, b: Any) -> Comparison:
-    """Say how the structure of `a` differs from that of `b`, the reference.
+    """Compare the structure of `a` with that of `b`, the reference.
 
     Arcs are given as the reference has them. Where both are CPDAGs, an edge that only one leaves undirected
     counts as reversed.
@@ -186,7 +186,7 @@ def compare(a: Any, b: Any) -> Comparison:
 
     Raises:
         InvalidStructure: they have different nodes.
-        InvalidArgument: one of them is none of these.
+        InvalidArgument: one of them is not one of these.
 
     >>> import pgm
     >>> truth = pgm.BayesianNetwork(edges="cloudy -> rain -> wet <- sprinkler <- cloudy")

@@ -1,4 +1,4 @@
-"""What all graphs of an equivalence class have in common, and which graphs those are."""
+"""Equivalence classes of directed graphs: the CPDAG, and its members."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ else:
 
 
 class CPDAG:
-    """What all networks that imply the same independences have in common: some arcs, and edges either way.
+    """The class of all networks that imply the same independences: compelled arcs, and undirected edges.
 
     `directed` has the pairs (parent, child) of the arcs, `undirected` the edges, `v_structures` the triples
-    (parent, child, parent) whose parents no edge joins. Equal for networks that no data can tell apart.
+    (parent, child, parent) whose parents no edge joins. Equal for networks that no data can distinguish.
 
     >>> CPDAG.of(nx.DiGraph([("smoke", "lung"), ("lung", "dyspnoea"), ("asthma", "dyspnoea")]))
     CPDAG of 4 nodes, 1 v-structure
@@ -106,7 +106,7 @@ class CPDAG:
         place = {name: i for i, name in enumerate(names)}
         parents = [{place[u] for u in graph.predecessors(name)} for name in names]
         fixed, free = compelled(parents)
-        return by_number(names, fixed, free)
+        return from_indices(names, fixed, free)
 
     def extension(self) -> nx.DiGraph[Any]:
         """A directed acyclic graph with these arcs and no other v-structures.
@@ -140,11 +140,11 @@ class CPDAG:
 
     @property
     def size(self) -> int:
-        """How many directed graphs the class has.
+        """The number of directed graphs in the class.
 
         Raises:
             InvalidStructure: there is none.
-            OutOfTime: the limit for the time ran out.
+            OutOfTime: the time limit passed.
 
         >>> CPDAG("abc", [], [("a", "b"), ("b", "c")]).size
         3
@@ -154,13 +154,13 @@ class CPDAG:
         return size(self, start_clock())
 
     def members(self, limit: int = 1_000) -> list[nx.DiGraph[Any]]:
-        """The directed graphs of the class: no data tell them apart.
+        """The directed graphs of the class, which no data can distinguish.
 
         Args:
-            limit: how many are listed at most; `.size` says how many there are.
+            limit: the largest number to list; `.size` counts them all.
 
         Raises:
-            InvalidArgument: the limit is no whole number of at least 1.
+            InvalidArgument: the limit is not a whole number of at least 1.
             InvalidStructure: there is none.
 
         >>> chain = CPDAG("abc", [], [("a", "b"), ("b", "c")])
@@ -170,7 +170,7 @@ class CPDAG:
         from pgm.graphs.members import members
 
         if type(limit) is not int or limit < 1:
-            raise InvalidArgument(f"limit= is how many graphs are listed at most, not {shown(limit)}.")
+            raise InvalidArgument(f"limit= is the largest number of graphs to list, not {shown(limit)}.")
         found = []
         for parents in islice(members(self), limit):
             graph: nx.DiGraph[Any] = nx.DiGraph()
@@ -192,7 +192,7 @@ class CPDAG:
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above.
+            title: the title.
         """
         from pgm import plot
 
@@ -210,11 +210,11 @@ class CPDAG:
         """The minimal sets to adjust for that are right for every graph of the class (Perković et al. 2018).
 
         Args:
-            x: what is acted on: a node, or several.
-            y: what it may influence.
-            hidden: nodes that nobody observes.
+            x: the treatment: a node, or several.
+            y: the outcome.
+            hidden: nodes that are never observed.
             costs: what it costs to observe each node, 1 for those left out.
-            limit: how many sets are listed at most.
+            limit: the largest number of sets to list.
 
         Raises:
             UnknownVariable: a name that the graph does not have.
@@ -279,7 +279,7 @@ class CPDAG:
         return html_table(*self._table())
 
 
-def by_number(
+def from_indices(
     names: Sequence[Any], parents: Sequence[Iterable[int]], beside: Sequence[Iterable[int]]
 ) -> CPDAG:
     """The partly directed graph with these parents and neighbours of each vertex."""

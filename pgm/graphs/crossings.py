@@ -26,7 +26,7 @@ class Ordering:
     Args:
         level: the layer of each item.
         links: pairs of items, the first one layer above the second.
-        groups: for each item what must stand together, from the outermost in.
+        groups: for each item the groups that must stay together, from the outermost in.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class Ordering:
         position[rows[i]] = np.arange(len(row))
 
     def _matrix(self, i: int, size: int, position: np.ndarray, rows: list[np.ndarray]) -> np.ndarray:
-        """Return K[a, b]: how many links of a and b cross if a stands left of b."""
+        """Return K[a, b]: how many links of a and b cross if a is left of b."""
         k = np.zeros((size, size), dtype=np.float32)
         for gap, mine, other in ((i - 1, 1, 0), (i, 0, 1)):
             if 0 <= gap < len(self.gaps) and len(self.gaps[gap]):

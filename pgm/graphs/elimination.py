@@ -1,4 +1,4 @@
-"""Orders of elimination for graphs of networkx, and how good any can be; inference has triangulation.py."""
+"""Elimination orders for networkx graphs, and bounds on the best; inference uses triangulation.py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pgm.errors import InvalidArgument, listed, nearest, shown
-from pgm.graphs.naming import Numbered, undirected
+from pgm.graphs.naming import IndexedGraph, undirected
 from pgm.graphs.triangulation import LOOPS, triangulate
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def elimination_order(
             f"There is no heuristic {shown(heuristic)}; there are {listed(ELIMINATIONS)}."
             + nearest(heuristic, ELIMINATIONS)
         )
-    g = Numbered.of(graph, cards)
+    g = IndexedGraph.of(graph, cards)
     n, stage = len(g.names), g.stages(last)
     if heuristic == "best" or n == 0:
         order = triangulate(g.indptr, g.indices, g.log2_card, stage=stage).order
@@ -82,12 +82,12 @@ def width_bounds(graph: nx.Graph[Any]) -> tuple[int, int]:
     undirected(graph)
     if not graph:
         return -1, -1
-    g = Numbered.of(graph)
+    g = IndexedGraph.of(graph)
     found = triangulate(g.indptr, g.indices, g.log2_card)
     return _least_c(g), round(found.log2_largest) - 1
 
 
-def _least_c(g: Numbered) -> int:
+def _least_c(g: IndexedGraph) -> int:
     near = [set(g.indices[g.indptr[v] : g.indptr[v + 1]].tolist()) for v in range(len(g.names))]
     queue = [(len(others), v) for v, others in enumerate(near)]
     heapq.heapify(queue)

@@ -213,7 +213,7 @@ def _written(formula: Formula, taken: Collection[Any], style: _Style) -> str:
 def _part(
     f: Formula, primes: dict[Any, int], used: set[tuple[Any, int]], style: _Style, *, last: bool
 ) -> str:
-    """The text of a part; a sum that is not the last factor stands in brackets."""
+    """The text of a part; a sum that is not the last factor gets brackets."""
     if isinstance(f, P):
         of, given = ([style.name(v, primes.get(v, 0)) for v in some] for some in (f.of, f.given))
         bar = style.bar if given else ""

@@ -1,4 +1,4 @@
-"""Which layer each node of a drawing goes in: links lead down, and their total length is small."""
+"""Assigns nodes of a drawing to layers: links lead down, and their total length is small."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The graphs of an equivalence class, and how a structure's causal claims differ from another's."""
+"""The graphs of an equivalence class, and how the causal claims of two structures differ."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pgm.graphs.walks import with_parents
 from pgm.graphs.walks.compiled import Graph
 from pgm.runtime.clock import Clock
 
-MOST_MEMBERS = 10_000  # graphs of a class, or of one part of it, that are gone through
+MOST_MEMBERS = 10_000  # graphs of a class, or of one part of it, that are visited
 
 
 def members(graph: CPDAG) -> Iterator[Sets]:
-    """The parents of each vertex in all graphs of a class, one graph after the other.
+    """The parents of each vertex in all graphs of a class, graph by graph.
 
-    An edge is directed one way, what follows is compelled (Meek 1995), and so on; then the other way.
+    An edge is directed one way, with the arcs that this compels (Meek 1995), and so on; then the other way.
 
     Args:
         graph: the class.
@@ -38,7 +38,7 @@ def members(graph: CPDAG) -> Iterator[Sets]:
 
 
 def size(graph: CPDAG, clock: Clock) -> int:
-    """How many graphs a class has.
+    """The number of graphs in a class.
 
     Its parts that edges either way join are independent of each other, and of one part each vertex is the
     only root in some graphs: with that chosen it falls apart again (He, Jia & Yu 2015).
@@ -81,7 +81,7 @@ def size(graph: CPDAG, clock: Clock) -> int:
 
 
 def is_class(graph: CPDAG) -> bool:
-    """Whether a partly directed graph is the CPDAG of a class, with nothing known besides."""
+    """Whether a partly directed graph is the CPDAG of a class, without background knowledge."""
     return CPDAG.of(graph.extension()) == graph
 
 
@@ -128,7 +128,7 @@ def _parts(beside: Sets) -> list[frozenset[int]]:
 def intervention_distance(
     claimed: Sequence[Collection[int]], true: Sequence[Collection[int]], of: Collection[int] | None = None
 ) -> int:
-    """How many effects of one vertex on another the claimed parents get wrong (Peters & Bühlmann 2015).
+    """The number of effects that the claimed parents get wrong (Peters & Bühlmann 2015).
 
     Adjusting for the parents that a graph claims of x gives P(y | do(x)), if it is right; if it claims that y
     is a parent of x, then x has no effect on y.
@@ -146,7 +146,7 @@ def intervention_distance(
 
 
 def _wrong(graph: Graph, x: int, parents: Collection[int]) -> int:
-    """How many effects of x adjusting for these gets wrong.
+    """The number of effects of x that adjusting for these gets wrong.
 
     What is adjusted for cuts a causal path, or an active walk that is not causal shows it: it leads past what
     is adjusted for, or down from a causal path to that, and back (the adjustment criterion).
@@ -163,10 +163,10 @@ def _wrong(graph: Graph, x: int, parents: Collection[int]) -> int:
 
 
 def intervention_bounds(claimed: CPDAG, true: CPDAG, clock: Clock) -> tuple[int, int]:
-    """The least and the most effects that a graph of one class gets wrong of one of another.
+    """Bounds on the number of effects of a graph of one class that a graph of another gets wrong.
 
-    Parts of a class that edges either way join are independent of each other, so each is gone through alone;
-    the true class is gone through graph by graph.
+    Parts of a class that edges either way join are independent of each other, so each is enumerated alone;
+    the true class is enumerated graph by graph.
 
     Args:
         claimed: the class whose effects are asked for; a directed graph is a class of its own.
@@ -230,7 +230,7 @@ def _ways(parents: Sets, beside: Sets) -> Iterator[Sets]:
 def _few(graphs: Iterator[Sets], what: str) -> list[Sets]:
     found = list(islice(graphs, MOST_MEMBERS + 1))
     if len(found) > MOST_MEMBERS:
-        raise TooLarge(f"There are more than {MOST_MEMBERS:,} graphs in {what}: too many to go through.")
+        raise TooLarge(f"There are more than {MOST_MEMBERS:,} graphs in {what}: too many to enumerate.")
     return found
 
 

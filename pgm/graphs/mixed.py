@@ -24,7 +24,7 @@ class Cause:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class MixedGraph:
-    """Vertex v is `names[v]`; the bits of `parents[v]` are its parents, of `beside[v]` who shares a cause."""
+    """Vertex v is `names[v]`; bits of `parents[v]` are its parents; those of `beside[v]` share a cause."""
 
     names: tuple[Any, ...]
     number: dict[Any, int]

@@ -17,7 +17,7 @@ else:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Numbered:
+class IndexedGraph:
     """An undirected graph as sorted neighbour lists: vertex v is `names[v]`."""
 
     names: tuple[Any, ...]
@@ -27,7 +27,7 @@ class Numbered:
     log2_card: np.ndarray
 
     @classmethod
-    def of(cls, graph: nx.Graph[Any], cards: Mapping[Any, int] | None = None) -> Numbered:
+    def of(cls, graph: nx.Graph[Any], cards: Mapping[Any, int] | None = None) -> IndexedGraph:
         """Index the nodes in graph order; without `cards` all have two states."""
         undirected(graph)
         names = tuple(graph)
@@ -74,7 +74,7 @@ class Numbered:
 
 
 def directed(graph: Any, *, acyclic: bool = True) -> None:
-    """Raise unless this is a directed graph of networkx, and has no cycle; or that is checked elsewhere."""
+    """Raise unless this is an acyclic directed networkx graph; the cycle check may be left to the caller."""
     if not isinstance(graph, nx.Graph) or not graph.is_directed():
         raise InvalidArgument(f"A networkx.DiGraph is needed here, not {type(graph).__name__}.")
     if acyclic and not nx.is_directed_acyclic_graph(graph):
@@ -82,7 +82,7 @@ def directed(graph: Any, *, acyclic: bool = True) -> None:
 
 
 def undirected(graph: Any) -> None:
-    """Raise unless this is an undirected graph of networkx."""
+    """Raise unless this is an undirected networkx graph."""
     if not isinstance(graph, nx.Graph) or graph.is_directed():
         raise InvalidArgument(
             f"A networkx.Graph is needed here, not {type(graph).__name__}; see pgm.graphs.moral_graph."

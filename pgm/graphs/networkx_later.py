@@ -1,4 +1,4 @@
-"""networkx, loaded when the first graph is made or read: most questions need none."""
+"""networkx, loaded with the first graph: most questions need none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def is_graph(given: object) -> TypeGuard[nx.Graph[Any]]:
-    """Whether this is a graph of networkx; where networkx was never loaded, nobody can have one.
+    """Whether this is a graph of networkx; where networkx was never loaded, there can be none.
 
     >>> is_graph([("a", "b")])
     False

@@ -1,4 +1,4 @@
-"""Which observations matter to a decision: those that bear on the utilities which it can still change."""
+"""Which observations are requisite for a decision: those relevant to utilities that it can still change."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ else:
 
 
 def d_separated(graph: nx.DiGraph[Any] | Arrows, a: Any, b: Any, given: Any = ()) -> bool:
-    """Say whether the graph makes `a` and `b` independent given others (each a name or several).
+    """Tell whether the graph makes `a` and `b` independent given others (each a name or several).
 
     A node that is given is separated from everything.
 
@@ -26,13 +26,13 @@ def d_separated(graph: nx.DiGraph[Any] | Arrows, a: Any, b: Any, given: Any = ()
     >>> d_separated(graph, "rain", "sprinkler"), d_separated(graph, "rain", "sprinkler", "wet")
     (True, False)
     """
-    arrows, (one, other, known) = _numbers(graph, a, b, given)
+    arrows, (one, other, known) = _indices(graph, a, b, given)
     return walks.d_separated(arrows.graph, one, other, known)
 
 
 def reachable(graph: nx.DiGraph[Any] | Arrows, start: Any, given: Any = ()) -> tuple[Any, ...]:
     """Return the nodes d-connected to `start` given others, itself included, nearest first."""
-    arrows, (starts, known) = _numbers(graph, start, given)
+    arrows, (starts, known) = _indices(graph, start, given)
     observed = walks.marks(len(arrows.names), known)
     states, _ = walks.walk(arrows.graph, starts, observed)
     found = dict.fromkeys((states >> 1).tolist())
@@ -46,7 +46,7 @@ def active_trail(graph: nx.DiGraph[Any] | Arrows, a: Any, b: Any, given: Any = (
     >>> active_trail(graph, "rain", "sprinkler", given=["slippery"])
     ('rain', 'wet', 'sprinkler')
     """
-    arrows, ((start,), (goal,), known) = _numbers(graph, [a], [b], given)
+    arrows, ((start,), (goal,), known) = _indices(graph, [a], [b], given)
     if start in known or goal in known:
         return None
     states, came = walks.walk(arrows.graph, [start], walks.marks(len(arrows.names), known), goal)
@@ -63,14 +63,14 @@ def active_trail(graph: nx.DiGraph[Any] | Arrows, a: Any, b: Any, given: Any = (
     return tuple(reversed(trail))
 
 
-def _numbers(graph: nx.DiGraph[Any] | Arrows, *sets: Any) -> tuple[Arrows, list[list[int]]]:
+def _indices(graph: nx.DiGraph[Any] | Arrows, *sets: Any) -> tuple[Arrows, list[list[int]]]:
     """The graph as arrays, and the vertices of each of some sets of names."""
     arrows = graph if isinstance(graph, Arrows) else Arrows.of(graph)
     return arrows, [[arrows.number[name] for name in members(arrows.number, some)] for some in sets]
 
 
 def separated(graph: nx.Graph[Any], a: Any, b: Any, given: Any = ()) -> bool:
-    """Say whether every path between `a` and `b` passes through a given node (each a name or several).
+    """Tell whether every path between `a` and `b` passes through a given node (each a name or several).
 
     >>> separated(nx.Graph([("a", "b"), ("b", "c")]), "a", "c", given="b")
     True

@@ -31,7 +31,7 @@ class Separation:
 
     @classmethod
     def of(cls, graph: Graph, sources: np.ndarray, goals: np.ndarray, free: np.ndarray) -> Separation:
-        """Only ancestors of what is to be separated take part."""
+        """Only ancestors of the two sets take part."""
         alive = walks.ancestors(graph, sources | goals)
         return cls(graph, sources, goals, free & alive & ~(sources | goals), alive)
 
@@ -98,7 +98,7 @@ class Separation:
                     wait(other)
 
     def _side(self, separator: np.ndarray) -> np.ndarray:
-        """What a separator leaves joined to the sources."""
+        """The vertices that a separator leaves connected to the sources."""
         inside = self.sources.copy()
         WALKS.component(self.graph, self.alive, inside, separator, np.zeros(inside.size, np.uint8))
         return inside

@@ -125,7 +125,7 @@ def _hopeless(
     limit: float,
     stop: np.ndarray,
 ) -> bool:
-    """Say whether a subgraph of some thousand vertices exceeds the limit in the cheap and a greedy order.
+    """Tell whether a subgraph of some thousand vertices exceeds the limit in the cheap and a greedy order.
 
     A graph is no easier than its subgraphs, but this proves nothing about other orders, only that the same
     rules would have to do better on the whole graph.
@@ -144,7 +144,7 @@ def _hopeless(
 def triangulate_in(
     clock: Clock, at: np.ndarray, indices: np.ndarray, *args: Any, **options: Any
 ) -> Triangulation:
-    """Triangulate as `triangulate` does, within the time limit where that may take a while."""
+    """Triangulate as `triangulate` does, within the time limit if it may take long."""
     clock.check("looking for a tree")
     waits = clock.deadline is None and clock.pulse is None
     if len(indices) < (_WATCHED if waits else _WATCHED_CLOSELY) or threads.flag() is not None:

@@ -44,7 +44,7 @@ class Decisions:
 
 
 def open_decision(variable: Variable) -> TableCPD:
-    """Return what stands for a decision in the network inside a diagram.
+    """Return the node that represents a decision in the network inside a diagram.
 
     Args:
         variable: the decision.

@@ -287,7 +287,7 @@ def write(model: BayesianNetwork | MarkovNetwork | InfluenceDiagram, *, expand: 
 
 
 def _caption(true_name: str, name: str) -> str:
-    """The lines that keep a name which is no identifier."""
+    """The lines that keep a name which is not an identifier."""
     caption = quoted(true_name, "the name")
     return "" if name == true_name else f"  name : {caption};\n  pgm_name : {caption};\n"
 

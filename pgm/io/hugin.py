@@ -438,7 +438,7 @@ def _is_uniform(cpd: CPD) -> bool:
 
 
 def _caption(true_name: str, name: str) -> str:
-    """The lines that keep a name which is no identifier."""
+    """The lines that keep a name which is not an identifier."""
     caption = quoted(true_name, "the name")
     return "" if name == true_name else f"  label = {caption};\n  pgm_name = {caption};\n"
 

@@ -43,14 +43,14 @@ class MarkedNetwork(Markup):
         return (*[v.card for v in given], child.card)
 
     def words(self, element: Element, count: int, what: str) -> list[str]:
-        """Return so many words."""
+        """Return this many words."""
         words = self.leaf(element).split()
         if len(words) != count:
             self.fail(f"expected {counted(count)} {what} in <{element.tag}>, found {len(words):,}", element)
         return words
 
     def numbers(self, element: Element, count: int, name: str) -> Array:
-        """Return so many numbers; nothing is allocated for an announced size."""
+        """Return this many numbers; nothing is allocated for an announced size."""
         words = self.words(element, count, f"numbers for {shown(name)}")
         found = parsed(words, "".join(words))
         if found is not None:
@@ -65,7 +65,7 @@ class MarkedNetwork(Markup):
         return self.checked(element, child, given, values)
 
     def worth(self, element: Element, name: str, given: Sequence[Variable], at: Element) -> Array:
-        """Return the numbers of a utility; each has to be finite."""
+        """Return the values of a utility; each must be finite."""
         if len(given) >= table_input.MAX_AXES or len({v.name for v in given}) < len(given):
             self.fail(f"{shown(name)}: too many parents, or one that is named twice", at)
         values = self.numbers(element, math.prod([v.card for v in given]), name)

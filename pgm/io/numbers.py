@@ -73,7 +73,7 @@ class Numbers:
         return int(value)
 
     def counts(self, length: int, what: str, least: int = 0) -> list[int]:
-        """Read so many integers."""
+        """Read this many integers."""
         self.at_most_left(length, "numbers")
         found: list[float] = self.values[self.pos : self.pos + length].tolist()
         for number, value in enumerate(found):
@@ -84,7 +84,7 @@ class Numbers:
         return list(map(int, found))
 
     def at_most_left(self, count: int, what: str) -> int:
-        """Return the count if so many items can follow; nothing is allocated before this is known."""
+        """Return the count if this many items can follow; nothing is allocated before this is known."""
         left = self.size - self.pos
         if count > left:
             self.fail(f"{THIS} {what} are announced, and {left:,} numbers follow", self.pos - 1)

@@ -222,7 +222,7 @@ class Reader(Scanner):
         return tuple([self.known(name, block.at) for name in block.parents])
 
     def worth(self, name: str, values: np.ndarray, place: Callable[[int], int]) -> np.ndarray:
-        """Return the numbers of a utility, each of which has to be finite; `place` tells where one is."""
+        """Return the values of a utility, each of which must be finite; `place` tells where one is."""
         bad = np.flatnonzero(~np.isfinite(values))
         if len(bad):
             self.fail(f"{shown(name)}: a utility is a finite number", place(int(bad[0])))

@@ -156,14 +156,14 @@ class _Reader(MarkedNetwork):
         return diagram if decided else net
 
     def parents(self, node: _Node) -> list[tuple[str, Element]]:
-        """Return the identifiers of the parents of a node, and where they stand."""
+        """Return the identifiers of the parents of a node, and their positions."""
         if "parents" not in node.parts:
             return []
         at = self.part(node, "parents")
         return [(id, at) for id in self.leaf(at).split()]
 
     def variable(self, id: str, at: Element) -> Variable:
-        """Return the variable of a parent, which is no utility."""
+        """Return the variable of a parent, which is not a utility."""
         found = self.known(id, self.by_id, at)
         if self.nodes[id].is_utility:
             self.fail(f"{shown(found.name)} is a utility, on which only other utilities depend", at)
@@ -187,7 +187,7 @@ class _Reader(MarkedNetwork):
         for id, at in ids:
             self.known(id, self.by_id, at)
             if not self.nodes[id].is_utility:
-                self.fail(f"{shown(self.nodes[id].name)} is no utility, and <mau> adds up utilities", at)
+                self.fail(f"{shown(self.nodes[id].name)} is not a utility, and <mau> adds up utilities", at)
         weights = [1.0] * len(ids)
         if "weights" in node.parts:
             element = self.part(node, "weights")

@@ -1,4 +1,4 @@
-"""Continuous values cut into states: by width, by quantiles, around means, or to tell classes apart."""
+"""Continuous values cut into states: by width, by quantiles, around means, or to separate classes."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ def discretize(
     """Return bins to discretise columns with: `pgm.Bins` of one column, or {name: Bins} of a frame.
 
     They are states like any other: `net.fit(frame, states=pgm.discretize(frame))` keeps them in the network,
-    which then reads numbers. The first and the last bin have no end, so that every number falls into one.
+    which then reads floats. The first and the last bin are unbounded, so that every value falls into one.
 
     Args:
-        data: a list or array of numbers, or a data frame, of which columns of floats are cut.
+        data: a list or array of floats, or a data frame, whose float columns are cut.
         method: "quantile", as many rows in each bin; "width", equally wide; "k-means", around the means of
             clusters; "mdlp", where the target's states change, as long as a cut pays for its description
             (Fayyad & Irani 1993).
-        bins: how many, 4 if left out; "mdlp" finds out by itself.
+        bins: how many, 4 if left out; "mdlp" chooses the number itself.
         target: for "mdlp" the column of the classes.
         columns: which columns of the frame; left out: those of floats.
 
     Raises:
         InvalidArgument: an unknown method, or an option out of range or without effect.
-        InvalidFrame: a column that is missing, has no number, or the same number everywhere.
+        InvalidFrame: a column that is missing, has no value, or the same value everywhere.
 
     >>> discretize([1.0, 2.0, 3.0, 10.0], "width", 2)
     Bins(edges=(-inf, 5.5, inf))
@@ -68,9 +68,9 @@ def discretize(
     if not _is_frame(data):
         if target is not None or columns is not None:
             raise InvalidArgument("target= and columns= are for data frames; this is one column.")
-        return _cut("the column", _numbers({"x": data}, ["x"])["x"], method, int(count), None)
+        return _cut("the column", _columns({"x": data}, ["x"])["x"], method, int(count), None)
     names = _names(data, target, columns)
-    values = _numbers(data, names)
+    values = _columns(data, names)
     classes = None if target is None else _classes(data, target)
     return {name: _cut(f"column {name!r}", values[name], method, int(count), classes) for name in names}
 
@@ -113,7 +113,7 @@ def _names(data: Any, target: str | None, columns: Any) -> list[str]:
     return names
 
 
-def _numbers(data: Any, names: list[str]) -> dict[str, np.ndarray]:
+def _columns(data: Any, names: list[str]) -> dict[str, np.ndarray]:
     return real_columns(data, {name: Variable(name, REAL) for name in names}).values
 
 
@@ -127,7 +127,7 @@ def _classes(data: Any, target: str) -> np.ndarray:
 def bins_of(
     values: np.ndarray, method: str, count: int, classes: np.ndarray | None, weights: np.ndarray
 ) -> Bins:
-    """Where to cut weighted numbers, NaN where missing; nowhere if there is one number only.
+    """Where to cut weighted values, NaN where missing; nowhere if there is only one value.
 
     >>> bins_of(np.array([1.0, 2.0, 8.0, 9.0]), "mdlp", 0, np.array([0, 0, 1, 1]), np.full(4, 5.0))
     Bins(edges=(-inf, 5.0, inf))
@@ -153,12 +153,12 @@ def _cut(
     known = values[there]
     shares = np.ones(known.size) if weights is None else weights[there]
     if known.size == 0:
-        raise InvalidFrame(f"In {what} there is no number.")
+        raise InvalidFrame(f"{what} has no value.")
     low, high = float(known.min()), float(known.max())
     if count > max(known.size, _MANY):
-        raise InvalidArgument(f"bins= is {count:,}, and {what} has {known.size:,} numbers: ask for fewer.")
+        raise InvalidArgument(f"bins= is {count:,}, and {what} has {known.size:,} values: ask for fewer.")
     if low == high:
-        raise InvalidFrame(f"In {what} every number is {low:g}: there is nothing to cut.")
+        raise InvalidFrame(f"In {what} every value is {low:g}: there is nothing to cut.")
     if method == "width":
         cuts = np.linspace(low, high, count + 1)[1:-1]
     elif method == "quantile":
@@ -173,7 +173,7 @@ def _cut(
 
 
 def _quantiles(values: np.ndarray, at: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """Numbers below which such shares lie; with weights the first at which the sum of weights gets there."""
+    """Quantiles of these shares; with weights the first value whose cumulative weight reaches the share."""
     if weights is None:
         return np.asarray(np.quantile(values, at))
     numbers, places = np.unique(values, return_inverse=True)
@@ -183,7 +183,7 @@ def _quantiles(values: np.ndarray, at: np.ndarray, weights: np.ndarray | None) -
 
 
 def _between_means(values: np.ndarray, count: int, shares: np.ndarray) -> np.ndarray:
-    """Half-way between the means of clusters; they begin in the middle of equally wide bins."""
+    """Half-way between the means of clusters, which start in the middle of equally wide bins."""
     numbers, places = np.unique(values, return_inverse=True)
     weights = np.bincount(places, shares)
     edges = np.linspace(numbers[0], numbers[-1], count + 1)

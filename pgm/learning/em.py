@@ -47,19 +47,19 @@ def climb(
     glance: Callable[[_P], Step[_S]] | None = None,
     together: bool = False,
 ) -> tuple[_P, list[FitReport], int]:
-    """Climb from each start; return the best parameters, the report of each start, and which was best.
+    """Run EM from each start; return the best parameters, the report of each start, and which was best.
 
     Args:
-        starts: functions, each of which makes initial parameters.
+        starts: functions, each of which returns initial parameters.
         expect: the E-step.
         maximise: the M-step; it also takes the iteration number, for messages.
         max_iter: the largest number of M-steps.
         tol: converged when a step gains no more than this, relative to the log-likelihood.
         clock: at its limit the best so far is kept, marked as not converged.
         what: the label of the progress report.
-        stride: where three parameters in a row lead, or None; a stride is taken if it leads higher.
-        glance: an E-step of which the statistics are not needed.
-        together: several starts may climb at the same time, as neither step keeps anything for the next one.
+        stride: extrapolates three successive parameters, or None; the result is kept if it is better.
+        glance: an E-step without statistics.
+        together: several starts may climb at the same time, as neither step keeps state for the next one.
     """
     if isinstance(max_iter, bool) or not isinstance(max_iter, int | np.integer) or max_iter < 1:
         raise InvalidArgument(f"max_iter= is a whole number of at least 1, not {shown(max_iter)}.")
@@ -101,7 +101,7 @@ def climb(
 
 
 def _all_at_once(climbs: Callable[[int], None], many: int, clock: Clock) -> None:
-    """Climb from all starts on as many threads as pgm.config allows; only the whole reports progress."""
+    """Run EM from all starts on as many threads as pgm.config allows; only their total reports progress."""
 
     def task(number: int) -> threads.Task:
         def work(stop: np.ndarray) -> None:
@@ -165,7 +165,7 @@ def _one(
 def _strode(
     far: _P | None, expect: Callable[[_P], Step[_S]], near: _P, step: Step[_S]
 ) -> tuple[_P, Step[_S]]:
-    """Far away if it is higher there, else where two plain steps led."""
+    """The extrapolation if it is better, else the result of two plain steps."""
     if far is not None:
         try:
             there = expect(far)
@@ -177,9 +177,9 @@ def _strode(
 
 
 def strides(first: np.ndarray, second: np.ndarray, third: np.ndarray) -> Iterator[np.ndarray]:
-    """Where three points in a row lead, the farthest first, each next half as far beyond what they are.
+    """Extrapolations of three successive points, the farthest first, each next one half as far.
 
-    The length is that of SQUAREM (Varadhan & Roland 2008); there is none where they lead no farther.
+    The length is that of SQUAREM (Varadhan & Roland 2008); there is none where the points do not advance.
     """
     step = second - first
     bend = (third - second) - step

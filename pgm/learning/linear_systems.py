@@ -34,7 +34,7 @@ class Regression:
         return Regression(*(a + b for a, b in zip(mine, theirs, strict=True)))
 
     def weighted(self, weight: float) -> Regression:
-        """The moments of so many such steps."""
+        """The moments of this many such steps."""
         return Regression(*(weight * part for part in (self.count, self.zz, self.xz, self.xx)))
 
     def residual(self, coefficients: np.ndarray) -> np.ndarray:
@@ -62,13 +62,13 @@ class Moments:
         return Moments(self.start + other.start, self.state + other.state, self.output + other.output)
 
     def weighted(self, weight: float) -> Moments:
-        """The moments of so many such series."""
+        """The moments of this many such series."""
         return Moments(*(part.weighted(weight) for part in (self.start, self.state, self.output)))
 
 
 @dataclass(frozen=True)
 class Prior:
-    """Steps that a prior stands for: what they showed is as likely as numbers are to be believed before.
+    """Pseudo-steps of a prior: their likelihood is the prior density of the parameters.
 
     A normal distribution of coefficients given the noise, and an inverse Wishart one of the noise, have the
     density of such steps.
@@ -77,7 +77,7 @@ class Prior:
     of: Regression
 
     def log_density(self, coefficients: np.ndarray, noise: np.ndarray) -> float:
-        """What these steps add to the objective, but for a constant; variables without noise add nothing."""
+        """The log density of these steps, up to a constant; variables without noise add nothing."""
         some = np.flatnonzero(np.diagonal(noise) > 0.0)
         if not some.size:
             return 0.0
@@ -91,7 +91,7 @@ class Prior:
         return float(-0.5 * (r.count[0] * np.log(values[kept]).sum() + squares))
 
     def added(self, r: Regression) -> Regression:
-        """The moments of what was seen and of these steps."""
+        """The moments of the data and of these steps."""
         if len(r.zz) == 1:
             return r + self.of
         alone = Regression(self.of.count, self.of.zz, self.of.xz, np.diag(np.diagonal(self.of.xx)))
@@ -99,13 +99,14 @@ class Prior:
 
 
 def pseudo_steps(now: np.ndarray, noise: np.ndarray, strength: np.ndarray, steps: float) -> Prior | None:
-    """A prior around present parameters; None: it says nothing.
+    """A prior around the current parameters; None: it is flat.
 
     Args:
         now: the coefficients, (rows, k).
         noise: the covariance.
-        strength: for each regressor, in how many steps it alone was 1, and led to what `now` says.
-        steps: in how many steps the noise had this covariance.
+        strength: for each regressor, the number of pseudo-steps in which it alone was 1, with the outputs of
+            `now`.
+        steps: the number of pseudo-steps in which the noise had this covariance.
     """
     if not strength.any() and not steps:
         return None
@@ -264,7 +265,7 @@ def check_noise(
         which = names[int(gone.argmax())]
         raise Collapsed(
             f"{name}= collapses in iteration {iteration}: the noise of {which!r} shrinks to nothing, as if "
-            f'states explained every number of it. Hold it, fixed=["{name}"], or take fewer states.'
+            f'states explained every value of it. Hold it, fixed=["{name}"], or take fewer states.'
         )
 
 

@@ -26,12 +26,12 @@ class Rule:
     """How one node is learned."""
 
     pseudo: Any = None  # statistics that are added
-    conjugate: Conjugate | None = None  # a prior that is no pseudo-data
+    conjugate: Conjugate | None = None  # a prior that is not a pseudo-data
     fixed: np.ndarray | bool = False  # rows of the table that stay; True: all of it
     mode: bool = False
 
     def fitted(self, cpd: CPD, statistics: Any) -> CPD:
-        """The distribution for these statistics, of the kind of `cpd`, from which fixed rows are taken."""
+        """The distribution for these statistics, of the kind of `cpd`, from which fixed rows are copied."""
         if self.fixed is True:
             return cpd
         if self.conjugate is not None:
@@ -42,7 +42,7 @@ class Rule:
                 at = np.unravel_index(int((counts < 0.0).any(axis=-1).argmax()), counts.shape[:-1])
                 where = f", row {row_label(cpd.given, [int(i) for i in at])}" if cpd.given else ""
                 raise InvalidArgument(
-                    f"{cpd.child.name!r}{where}: a Dirichlet prior under 1 and no data have no mode; take "
+                    f"{cpd.child.name!r}{where}: a Dirichlet prior below 1 without data has no mode; use "
                     'estimate="mean".'
                 )
             made = cpd.fitted(counts)
@@ -54,7 +54,7 @@ class Rule:
         return made
 
     def log_prior(self, cpd: CPD) -> float:
-        """The logarithm of what the prior says of it, up to a constant."""
+        """Its log prior density, up to a constant."""
         if self.fixed is True:
             return 0.0
         if self.conjugate is not None:
@@ -95,7 +95,7 @@ def tied_groups(tied: Any, cpds: Mapping[str, CPD]) -> list[tuple[str, ...]]:
 
 
 def fixed_rows(fixed: Any, cpds: Mapping[str, CPD], known: Iterable[str]) -> dict[str, np.ndarray | bool]:
-    """For each node what of it stays: all, or a mask of the rows of its table."""
+    """For each node the fixed part: all, or a mask of the rows of its table."""
     if fixed is None or fixed == ():
         return {}
     given = [fixed] if isinstance(fixed, str) else fixed
@@ -138,7 +138,7 @@ def rules(
     Args:
         prior: one for all nodes, or {node: prior}, `...` for the rest; see `pgm.priors`.
         estimate: "mean" or "mode".
-        fixed: what of each node stays.
+        fixed: the fixed part of each node.
         cpds: the distribution of each node, of the kind that is wanted.
     """
     if estimate not in ESTIMATES:
@@ -162,7 +162,9 @@ def rules(
                 used = True
                 continue
             if own:
-                raise InvalidArgument(f"prior= of {name!r}: {wanted!r} is no prior of such a distribution.")
+                raise InvalidArgument(
+                    f"prior= of {name!r}: {wanted!r} is not a prior of such a distribution."
+                )
         pseudo = None if isinstance(wanted, Conjugate) else wanted.pseudo(name, cpd)
         if pseudo is None:
             if own or not cpd.continuous:

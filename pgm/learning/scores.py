@@ -1,4 +1,4 @@
-"""What a structure is scored by. A name such as "bic" stands for an object with options.
+"""Scores of structures. A name such as "bic" stands for an object with options.
 
 SCORES is the only list of them. All are sums over families, larger is better, in nats.
 """
@@ -22,11 +22,11 @@ class Score:
     name: ClassVar[str]
     discrete: ClassVar[bool] = True  # whether it scores families of states
     continuous: ClassVar[bool] = False  # for continuous columns
-    equivalent: ClassVar[bool] = True  # whether networks that no data can tell apart score alike
+    equivalent: ClassVar[bool] = True  # whether networks that no data can distinguish score alike
     whole: ClassVar[bool] = False  # whether it is defined for whole numbers of rows only
 
     def per_parameter(self, rows: float) -> float:
-        """What each free parameter costs."""
+        """The penalty for each free parameter."""
         return 0.0
 
 

@@ -1,4 +1,4 @@
-"""How a structure is searched for. A name such as "tabu" stands for an object with options.
+"""Structure searches. A name such as "tabu" stands for an object with options.
 
 SEARCHES is the only list of them. A search needs a class here, and a module with a function
 `search(options, problem)` that returns a `Found`.
@@ -39,7 +39,7 @@ class Search:
 
 
 def _whole(search: Any, **least: int) -> None:
-    """Refuse options that are not whole numbers, or too small."""
+    """Refuse options that are not integers, or too small."""
     for name, low in least.items():
         value = getattr(search, name)
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
@@ -51,9 +51,9 @@ class HillClimb(Search):
     """Greedy search: the best change of one arc (add, remove, reverse), as long as the score improves.
 
     Args:
-        restarts: how often it begins again, at the best network with some random changes.
-        changes: how many random changes; two fifths of the nodes, at least 4, if left out.
-        max_steps: the most changes in all.
+        restarts: the number of restarts from the best network with some random changes.
+        changes: the number of random changes; two fifths of the nodes, at least 4, if left out.
+        max_steps: the largest number of changes in all.
 
     >>> HillClimb(restarts=5)
     HillClimb(restarts=5, changes=None, max_steps=None)
@@ -75,11 +75,11 @@ class Tabu(Search):
     """Greedy search that also moves downhill, and does not undo its recent changes (Glover 1989).
 
     Args:
-        tenure: for how many steps a pair of nodes stays as it is after a change.
-        patience: after how many steps without a new best it ends.
-        restarts: how often it begins again, at the best network with some random changes.
-        changes: how many random changes; two fifths of the nodes, at least 4, if left out.
-        max_steps: the most changes in all.
+        tenure: the number of steps for which a pair of nodes stays unchanged after a change.
+        patience: the number of steps without a new best after which it ends.
+        restarts: the number of restarts from the best network with some random changes.
+        changes: the number of random changes; two fifths of the nodes, at least 4, if left out.
+        max_steps: the largest number of changes in all.
 
     >>> Tabu(tenure=20).name
     'tabu'
@@ -106,8 +106,8 @@ def _given(search: Any, **least: int) -> dict[str, int]:
 class Exact(Search):
     """The best of all networks: dynamic programming over sets of nodes (Silander & Myllymäki 2006).
 
-    Beyond what fits the memory an integer program, solved by HiGHS; at the time limit the best so far with a
-    bound. With `max_parents=` a few it takes seconds for 20 nodes.
+    What does not fit the memory becomes an integer program, solved by HiGHS; at the time limit the result is
+    the best so far, with a bound. With a small `max_parents=` it takes seconds for 20 nodes.
 
     >>> Exact().name
     'exact'
@@ -123,7 +123,7 @@ class ChowLiu(Search):
 
     Args:
         root: the node without parents; the first by name if left out.
-        forest: whether to leave out what the score does not gain by.
+        forest: whether to leave out arcs that do not improve the score.
 
     >>> ChowLiu(root="smoke")
     ChowLiu(root='smoke', forest=False)
@@ -196,7 +196,7 @@ class BOSS(Search):
     """Best order score search (Andrews et al. 2023): nodes move within an order, parents grow and shrink.
 
     Args:
-        restarts: how often it begins again, at a random order.
+        restarts: the number of restarts from a random order.
 
     >>> BOSS(restarts=3)
     BOSS(restarts=3)
@@ -220,8 +220,8 @@ class PC(Search):
     Args:
         test: "g", "chi-square", "permutation", "mutual-information" or "partial-correlation", or an object of
             pgm.independence; G squared if left out, the partial correlation where all columns are continuous.
-        alpha: independence is rejected where chance would give as much less often.
-        max_given: how many others are given at most.
+        alpha: the significance level at which independence is rejected.
+        max_given: the largest size of the conditioning set.
 
     >>> PC(alpha=0.01).alpha
     0.01
@@ -271,7 +271,7 @@ class MMHC(Search):
     Args:
         test: as for PC.
         alpha: as for PC.
-        max_given: how many others are given at most.
+        max_given: the largest size of the conditioning set.
 
     >>> MMHC().max_given
     3
@@ -292,12 +292,12 @@ class MMHC(Search):
 class OrderMCMC(Search):
     """Orders of the nodes drawn from their posterior (Friedman & Koller 2003); arcs get a `confidence`.
 
-    Sets of parents are summed over exactly for each order; so a network counts as often as it has orders.
+    Sets of parents are summed over exactly for each order; so a network counts once for each of its orders.
 
     Args:
-        steps: how many moves.
-        burn_in: how many of them are not counted.
-        thin: every how many moves an order is counted.
+        steps: the number of moves.
+        burn_in: the number of initial moves that are discarded.
+        thin: the number of moves between counted orders.
 
     >>> OrderMCMC(steps=20_000).burn_in
     1000
@@ -322,8 +322,8 @@ class StructureMCMC(Search):
     """Networks drawn from their posterior under a uniform prior (Madigan & York 1995).
 
     Args:
-        steps: how many moves.
-        burn_in: how many of them are not counted.
+        steps: the number of moves.
+        burn_in: the number of initial moves that are discarded.
 
     >>> StructureMCMC(steps=50_000).name
     'structure-mcmc'

@@ -307,14 +307,14 @@ class BayesianNetwork(WhatIf, Understanding):
         """Add a node with its distribution.
 
         Args:
-            name: the new variable; or a list of numbers that have one pgm.DensityCPD together.
-            table: a number, P(True); a list in the order of the states; a dict {state: p}, or with parents
+            name: the new variable; or a list of continuous variables that share one pgm.DensityCPD.
+            table: a float, P(True); a list in the order of the states; a dict {state: p}, or with parents
                 {state or (state, ...): row}, where the key `...` stands for all rows left out; an array of
                 shape (parents..., states); a data frame whose last column is `p`; a pandas Series with the
                 states as its index, as `value_counts()` gives; or a distribution such as pgm.NoisyOr, or,
                 for a continuous variable, pgm.LinearGaussian, pgm.Gaussian or a dict {state: one of these}.
             parents: names in the order that the table uses; a distribution may name its own.
-            states: the states in order, or pgm.Bins. Left out: False and True for numbers; the keys of a dict
+            states: the states in order, or pgm.Bins. Left out: False and True for a float; the keys of a dict
                 in the order in which its rows first name them (False before True); those of a frame sorted,
                 because data declare no order; gates such as pgm.NoisyOr then require one.
             normalize: divide each row of a table by its sum: for tables printed with rounding, or counts.
@@ -368,11 +368,11 @@ class BayesianNetwork(WhatIf, Understanding):
         self._changed()
 
     def _add_block(self, members: Sequence[object], table: object, parents: Any, states: Any) -> None:
-        """Add numbers with one density: each follows those before it, and the last has the density."""
+        """Add variables with a joint density: each follows those before it, and the last has the density."""
         nodes = [check_name(member) for member in members]
         if not isinstance(table, DensityCPD) or states is not None:
             raise InvalidTable(
-                f"{listed(nodes)}: a list of names is a block of numbers with one pgm.DensityCPD, and "
+                f"{listed(nodes)}: a list of names is a block of variables with one pgm.DensityCPD, and "
                 "these get "
                 f"{shown(table) if states is None else 'states='}. Add them one by one."
             )
@@ -606,7 +606,7 @@ class BayesianNetwork(WhatIf, Understanding):
             prior: "bdeu", "laplace" or "k2", an object of pgm.priors, a network, or {node: one of these},
                 `...` for the rest. Left out: maximum likelihood. A network also declares the states.
             estimate: with a prior the "mean" of the posterior, or its "mode" (MAP).
-            weights: how much each row counts: numbers, or the name of a column.
+            weights: how much each row counts: an array, or the name of a column.
             fixed: nodes that stay as they are, or {node: rows of its table that stay}.
             tied: groups of nodes that share one distribution, [["a", "b"], ...].
             latent: hidden variables, {name: number of states or list of states}, or a list of names where the
@@ -621,7 +621,7 @@ class BayesianNetwork(WhatIf, Understanding):
 
         Raises:
             InvalidFrame: no rows, a column that is missing or has no value, whole numbers as floats.
-            UnknownState: a value that is no state of the network.
+            UnknownState: a value that is not a state of the network.
             InvalidArgument: an option out of range or without effect; a density that shrinks to a point.
             ImpossibleEvidence: a row that is impossible with the parameters that EM begins with.
             TooLarge: a table does not fit the memory limit.
@@ -649,7 +649,7 @@ class BayesianNetwork(WhatIf, Understanding):
 
         Args:
             frame: as for `fit`.
-            weights: how much each row counts: numbers, or the name of a column.
+            weights: how much each row counts: an array, or the name of a column.
             forget: the share of all rows before that is forgotten: for processes that drift.
 
         Raises:
@@ -950,7 +950,7 @@ class BayesianNetwork(WhatIf, Understanding):
         >>> net.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
         >>> net.add("slippery", {True: 0.7, False: 0.0}, parents=["wet"])
         >>> print(net.junction_tree(order=["slippery", "rain", "wet"]).trace)
-        step  pass  from  to  over  numbers
+        step  pass  from  to  over  entries
         1  inward  wet, slippery  rain, wet  wet  1.000000 1.000000
         2  outward  rain, wet  wet, slippery  wet  0.740000 0.260000
         """
@@ -1078,7 +1078,7 @@ class BayesianNetwork(WhatIf, Understanding):
         rows = []
         for node, parents in islice(self._parents.items(), ROWS_SHOWN):
             domain = self._domains[node]
-            states = "?" if domain is None else joined(domain.states, len(domain.states)) or "a number"
+            states = "?" if domain is None else joined(domain.states, len(domain.states)) or "continuous"
             rows.append([node, joined(parents, len(parents)) or "-", states])
         return ["node", "parents", "states"], rows, len(self)
 

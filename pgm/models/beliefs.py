@@ -30,7 +30,7 @@ class TableBelief(Mapping[Any, Dirichlet]):
     >>> rows = {"rain": [True, True, False], "wet": [True, False, False]}
     >>> belief = net.fit(rows, prior="laplace").posterior("wet")
     >>> belief
-    P(wet | rain): mean, and where it lies with a belief of 0.95
+    P(wet | rain): mean, and interval with probability 0.95
     rain   wet    mean      from        to
     False  False  0.666667  0.158114    0.987421
     False  True   0.333333  0.0125791   0.841886
@@ -151,7 +151,7 @@ class TableBelief(Mapping[Any, Dirichlet]):
         title = f"P({self.child.name}{' | ' + ', '.join(names) if names else ''}): "
         note = f"... {more:,} more of {self.alpha.size:,} entries" if more else ""
         header = [*names, self.child.name, "mean", "from", "to"]
-        return header, rows, note, title + "mean, and where it lies with a belief of 0.95"
+        return header, rows, note, title + "mean, and interval with probability 0.95"
 
     def __repr__(self) -> str:
         return text_table(*self._lines())
@@ -173,7 +173,7 @@ class TableBelief(Mapping[Any, Dirichlet]):
             ax: axes to draw on; a new figure if left out.
             level: of the intervals.
             figsize: width and height of a new figure in inches.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         from pgm import plot
 

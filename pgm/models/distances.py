@@ -21,7 +21,7 @@ from .bayesian_network import BayesianNetwork
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_CELLS = 1 << 20  # of the joint: up to here it is gone through
+MOST_CELLS = 1 << 20  # of the joint: up to here it is enumerated
 
 
 class Distance(Frozen, Tabular):
@@ -29,7 +29,7 @@ class Distance(Frozen, Tabular):
 
     `kl` is KL(a || b) in nats, `kl_back` KL(b || a); `by_node` has what each node adds to the first, which
     may be negative where parents differ. `hellinger` and `total_variation` are pairs (least, most), the same
-    number twice where the joint is small enough to be gone through (`exact`). `shd` counts arcs that differ,
+    number twice where the joint is small enough to be enumerated (`exact`). `shd` counts arcs that differ,
     `shd_cpdag` those of the CPDAGs; `sid` pairs (x, y) for which the parents that a claims of x give a wrong
     P(y | do(x)) if b is right (`pgm.compare` has it for CPDAGs too); `i_map` says whether all independences
     that a claims hold in b.
@@ -152,7 +152,7 @@ def distance(a: BayesianNetwork, b: BayesianNetwork) -> Distance:
 
     Raises:
         InvalidStructure: other variables, or other states.
-        InvalidArgument: one of them is no Bayesian network, or has continuous variables.
+        InvalidArgument: one of them is not a Bayesian network, or has continuous variables.
 
     >>> import pgm
     >>> a, b = pgm.BayesianNetwork(), pgm.BayesianNetwork()
@@ -175,7 +175,9 @@ def distance(a: BayesianNetwork, b: BayesianNetwork) -> Distance:
         if not isinstance(net, BayesianNetwork):
             raise InvalidArgument(f"distance takes two Bayesian networks; the {which} is {shown(net)}.")
         if real := [name for name, v in net.variables.items() if v.continuous]:
-            raise InvalidArgument(f"distance is between distributions of states; {listed(real)} is a number.")
+            raise InvalidArgument(
+                f"distance is between discrete distributions; {listed(real)} is continuous."
+            )
     found = compare(a, b)  # raises if they have other nodes
     for name, variable in a.variables.items():
         if variable.states != b.variables[name].states:

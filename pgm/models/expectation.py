@@ -46,7 +46,7 @@ class Expectation:
                 "leave it out, for soft EM."
             )
         seen = {name for name, c in rows.codes.items() if not (c < 0).any()}
-        seen |= {name for name, x in rows.numbers.items() if not np.isnan(x).any()}
+        seen |= {name for name, x in rows.values.items() if not np.isnan(x).any()}
         whole = [n for n, cpd in task.kinds.items() if n in seen and seen.issuperset(cpd.parents)]
         apart = {name for group in task.groups for name in group if not set(group) <= set(whole)}
         self._whole = task.statistics([name for name in whole if name not in apart])
@@ -106,7 +106,7 @@ class Expectation:
 
             rows, bad = task.rows, np.zeros(task.rows.n_rows, bool)
             codes = {name: c.astype(np.int32, copy=False) for name, c in rows.codes.items()}
-            table = Table(compiled, compiled.names, codes, rows.numbers, bad, False, task.clock, rows.soft)
+            table = Table(compiled, compiled.names, codes, rows.values, bad, False, task.clock, rows.soft)
             self._rows = HybridRows(compiled, table, rows.weights)
         tables, densities, log = self._rows.expected(compiled, task.clock)
         return log, self._network._expected(compiled.program, tables, densities)

@@ -25,10 +25,10 @@ def expected_rows(task: Task, network: BayesianNetwork, name: str, cpd: CPD) -> 
     rows = task.rows
     family = [*cpd.given, cpd.child]
     reals = [v.name for v in family if v.continuous]
-    gone = [v for v in reals if v not in rows.numbers or np.isnan(rows.numbers[v]).any()]
+    gone = [v for v in reals if v not in rows.values or np.isnan(rows.values[v]).any()]
     if gone:
         raise InvalidArgument(
-            f"{name!r}: an estimator is fitted to rows, and {listed(gone)} has gaps that are numbers: "
+            f"{name!r}: an estimator is fitted to rows, and {listed(gone)} is continuous with missing cells: "
             "nothing of a "
             f"size that fits stands for them. Leave such rows out, or keep it, fixed=[{name!r}]."
         )
@@ -45,14 +45,14 @@ def expected_rows(task: Task, network: BayesianNetwork, name: str, cpd: CPD) -> 
         task.clock.check("EM")
         card, count = v.card, int(open_.sum())
         total = there.size - count + count * card
-        if 8.0 * total * (len(rows.codes) + len(rows.numbers) + card) > current().memory_limit:
+        if 8.0 * total * (len(rows.codes) + len(rows.values) + card) > current().memory_limit:
             raise TooLarge(
                 f"{name!r}: rows with every state of {v.name!r} would be {total:,}. Fit to fewer rows at "
                 "a time."
             )
         gaps = np.flatnonzero(open_)
         frame = {u: states_array(task.kinds[u].child, c[gaps]) for u, c in codes.items() if u != v.name}
-        frame |= {u: x[there[gaps]] for u, x in rows.numbers.items()}
+        frame |= {u: x[there[gaps]] for u, x in rows.values.items()}
         shares = np.asarray(network.predict_proba(frame, v.name))
         kept = np.flatnonzero(~open_)
         of = np.concatenate([kept, np.repeat(gaps, card)])
@@ -65,6 +65,6 @@ def expected_rows(task: Task, network: BayesianNetwork, name: str, cpd: CPD) -> 
         there, weights, codes = there[some], weights[some], {u: c[some] for u, c in codes.items()}
     nothing = np.empty((there.size, 0))
     states = np.column_stack([codes[v.name] for v in family if not v.continuous] or [nothing])
-    numbers = np.column_stack([rows.numbers[v][there] for v in reals] or [nothing])
-    found: Configurations = cpd.gathered(states.astype(np.int64), numbers, weights)
+    values = np.column_stack([rows.values[v][there] for v in reals] or [nothing])
+    found: Configurations = cpd.gathered(states.astype(np.int64), values, weights)
     return found

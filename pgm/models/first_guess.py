@@ -57,11 +57,11 @@ def _labelled(task: Task, name: str) -> bool:
 
 def _clusters(task: Task, name: str, random: np.random.Generator) -> np.ndarray | None:
     """States of a hidden variable with continuous children: clusters of their values."""
-    children = [c for c, cpd in task.kinds.items() if name in cpd.parents and c in task.rows.numbers]
+    children = [c for c, cpd in task.kinds.items() if name in cpd.parents and c in task.rows.values]
     cpd = task.kinds[name]
     if not children or cpd.continuous:
         return None
-    k, rows = cpd.child.card, np.column_stack([task.rows.numbers[c] for c in children])
+    k, rows = cpd.child.card, np.column_stack([task.rows.values[c] for c in children])
     shares = near_centres(rows, np.ones(len(rows)), k, random)
     codes = np.where(shares.any(axis=1), shares.argmax(axis=1), random.integers(k, size=len(rows)))
     return np.asarray(codes, np.int64)
@@ -106,13 +106,13 @@ def _estimator(
     """From the rows that have all states of the family, those of hidden variables assigned or drawn."""
     rows, family = task.rows, [*cpd.given, cpd.child]
     there = rows.weights > 0.0
-    codes, numbers = [], []
+    codes, values = [], []
     for v in family:
         if v.continuous:
-            if v.name not in rows.numbers:
+            if v.name not in rows.values:
                 return cpd
-            numbers.append(rows.numbers[v.name])
-            there &= ~np.isnan(numbers[-1])
+            values.append(rows.values[v.name])
+            there &= ~np.isnan(values[-1])
             continue
         column = rows.codes.get(v.name, assigned.get(v.name))
         column = random.integers(v.card, size=rows.n_rows) if column is None else column
@@ -122,7 +122,7 @@ def _estimator(
     return cpd.fitted(
         cpd.gathered(
             np.column_stack([c[there] for c in codes] or [nothing]).astype(np.int64),
-            np.column_stack([x[there] for x in numbers] or [nothing]),
+            np.column_stack([x[there] for x in values] or [nothing]),
             rows.weights[there],
         )
     )
@@ -134,19 +134,19 @@ def _density(
     """From the rows that are complete, with one row more that varies as all do."""
     switches = [v.name for v in cpd.given if not v.continuous]
     family = [*(v.name for v in cpd.given if v.continuous), name]
-    if any(v not in task.rows.numbers for v in family):
+    if any(v not in task.rows.values for v in family):
         return cpd
-    numbers = np.column_stack([task.rows.numbers[v] for v in family])
+    values = np.column_stack([task.rows.values[v] for v in family])
     codes = _columns(task, switches, assigned)
     if codes is None:
         cards = [v.card for v in cpd.given if not v.continuous]
-        codes = np.column_stack([random.integers(card, size=len(numbers)) for card in cards])
+        codes = np.column_stack([random.integers(card, size=len(values)) for card in cards])
     weights = task.rows.weights
-    centre = np.nan_to_num(np.array([np.nanmean(x) for x in numbers.T]))
-    spread = np.nan_to_num(np.array([np.nanvar(x) for x in numbers.T]))
+    centre = np.nan_to_num(np.array([np.nanmean(x) for x in values.T]))
+    spread = np.nan_to_num(np.array([np.nanvar(x) for x in values.T]))
     spread[spread == 0.0] = 1.0
-    there = ~np.isnan(numbers).any(axis=1) & (codes >= 0).all(axis=1)
-    found = cpd.gathered(codes[there], np.asfortranarray(numbers[there]), weights[there])
+    there = ~np.isnan(values).any(axis=1) & (codes >= 0).all(axis=1)
+    found = cpd.gathered(codes[there], np.asfortranarray(values[there]), weights[there])
     k = found.weight.size
     one = GaussianStatistics(np.ones(k), np.tile(centre, (k, 1)), np.tile(np.diag(spread), (k, 1, 1)))
     return cpd.fitted(found + one)
@@ -170,9 +170,9 @@ def _check_apart(task: Task, name: str, found: dict[str, CPD]) -> None:
             if not (values == np.take(values, [0], axis=axis)).all():
                 return
     raise InvalidArgument(
-        f"EM cannot begin here: all states of the hidden {name!r} say the same of its children, so no "
-        "step would "
-        "ever tell them apart. Give the children other parameters by `set`, or take starts=5: all but "
+        f"EM cannot begin here: all states of the hidden {name!r} give its children the same "
+        "distributions, so no step would ever distinguish them. Give the children other parameters by "
+        "`set`, or take starts=5: all but "
         "the first are "
         "by chance."
     )

@@ -150,13 +150,13 @@ class Task:
                 codes, weights = self.counts.occurring([place[v] for v in families[name]])
                 found[name] = cpd.gathered(codes.astype(np.int64), np.empty((len(codes), 0)), weights)
             else:
-                found[name] = self._of_numbers(cpd, families[name])
+                found[name] = self._of_continuous(cpd, families[name])
         return {name: found[name] for name in wanted}
 
-    def _of_numbers(self, cpd: CPD, family: Sequence[str]) -> Any:
+    def _of_continuous(self, cpd: CPD, family: Sequence[str]) -> Any:
         rows = self.rows
         states = [rows.codes[v] for v in family if v in rows.codes]
-        reals = [rows.numbers[v] for v in family if v in rows.numbers]
+        reals = [rows.values[v] for v in family if v in rows.values]
         there = rows.weights > 0.0
         for column in states:
             there &= column >= 0
@@ -191,7 +191,7 @@ class Task:
     def _check_spread(self, name: str, cpd: CPD, iteration: int) -> None:
         """Refuse a density that shrinks to a point: the likelihood is unbounded along this path."""
         sds = np.atleast_1d(getattr(cpd, "sd", 1.0))
-        values = self.rows.numbers.get(name)
+        values = self.rows.values.get(name)
         scale = 1.0 if values is None else float(np.nanmax(np.abs(values - np.nanmean(values)), initial=0.0))
         bad = np.argwhere(sds <= _COLLAPSED * scale) if scale > 0.0 else np.argwhere(sds == 0.0)
         if not len(bad):
@@ -205,7 +205,7 @@ class Task:
         raise Collapsed(
             f"{name!r}{f' where {where}' if where else ''}: the standard deviation collapses to "
             f"nothing{when}, "
-            "for the rows that decide it lie on one point or line. "
+            "because the rows that determine it lie on one point or line. "
             f"Give it a prior, prior={{{name!r}: {prior}}}, or fewer states, or keep it, fixed=[{name!r}]."
         )
 
@@ -302,11 +302,10 @@ def more(net: BayesianNetwork, frame: Any, weights: Any, forget: float | None) -
     for name, cpd in before.cpds.items():
         if name not in net or net._cpds.get(name) != cpd:
             raise InvalidArgument(
-                f"{name!r} was changed after it was learned, and what was counted no longer goes with "
-                "it: call `fit`."
+                f"{name!r} was changed after it was learned, and its counts no longer match: call `fit`."
             )
     if len(before.cpds) != len(net):
-        raise InvalidArgument("The network has nodes that it had not when it was fitted: call `fit`.")
+        raise InvalidArgument("The network has nodes that it did not have when it was fitted: call `fit`.")
     kinds = dict(before.cpds)
     held = hold(frame, net.nodes, weights, () if before.latent else _families(net), clock.check)
     there = set(names_of(held.frame))
@@ -314,7 +313,7 @@ def more(net: BayesianNetwork, frame: Any, weights: Any, forget: float | None) -
     if absent:
         hint = nearest(absent[0], [name for name in there if isinstance(name, str) and name not in net])
         raise InvalidFrame(
-            f"The frame has no column {listed(absent)}, which `fit` had.{hint} Where nobody observed it, "
+            f"The frame has no column {listed(absent)}, which `fit` had.{hint} Where it was not observed, "
             "leave its cells empty."
         )
     latent = {name: cpd.child.domain for name, cpd in kinds.items() if name not in there}

@@ -58,7 +58,7 @@ class Rows:
 
     n_rows: int
     codes: dict[str, np.ndarray]  # -1 where missing
-    numbers: dict[str, np.ndarray]  # NaN where missing
+    values: dict[str, np.ndarray]  # NaN where missing
     weights: np.ndarray
     plain: bool  # no weights were given
     given: int | None = None  # how many rows there were before equal ones were counted once
@@ -73,7 +73,7 @@ class Rows:
     def gaps(self) -> bool:
         """Whether a cell is missing."""
         return any(bool((c < 0).any()) for c in self.codes.values()) or any(
-            bool(np.isnan(x).any()) for x in self.numbers.values()
+            bool(np.isnan(x).any()) for x in self.values.values()
         )
 
 
@@ -130,13 +130,13 @@ def domains_for(
     written = list(names_of(frame))
     there = {name for name in written if isinstance(name, str)}
     if not written:
-        columns(frame, {})  # what is no frame is refused
+        columns(frame, {})  # what is not a frame is refused
     declared = _declared(net, options)
     absent = [name for name in net.nodes if name not in there and name not in latent]
     if absent:
         hint = nearest(absent[0], [name for name in written if name not in net])
         raise InvalidFrame(
-            f"The frame has no column {listed(absent)}.{hint} If nobody observed it, say how many "
+            f"The frame has no column {listed(absent)}.{hint} If it was never observed, say how many "
             "states it has: "
             f"latent={{{absent[0]!r}: 2}}."
         )
@@ -184,7 +184,8 @@ def _declared(net: BayesianNetwork, options: Options) -> dict[str, Domain]:
             before = net._domains[name]
             if before is not None and before != domain:
                 raise InvalidArgument(
-                    f"{what} names {name!r}, which has states already, {listed(before.states) or 'numbers'}: "
+                    f"{what} names {name!r}, which is declared already "
+                    f"({listed(before.states) or 'continuous'}): "
                     "`set` gives it others."
                 )
             if name in found:
@@ -211,11 +212,11 @@ def kinds_of(net: BayesianNetwork, domains: Mapping[str, Domain]) -> dict[str, C
                 for parent in given:
                     if parent.continuous:
                         raise InvalidFrame(
-                            f"{name!r} has states and {parent.name!r}, one of its parents, is a "
-                            "number: no table "
+                            f"{name!r} has states and {parent.name!r}, one of its parents, is "
+                            "continuous: no table "
                             f"has such rows. Set {name!r} to pgm.Logistic({{{parent.name!r}: 0.0}}) before "
                             f"`fit`, cut {parent.name!r} into states with states={{{parent.name!r}: "
-                            "pgm.Bins([...])}, or turn the arrow round."
+                            "pgm.Bins([...])}, or reverse the arrow."
                         )
                 shape = tuple(v.card for v in (*given, child))
                 check_cells(shape, f"{name!r}: its table", "give it fewer parents")
@@ -227,9 +228,9 @@ def kinds_of(net: BayesianNetwork, domains: Mapping[str, Domain]) -> dict[str, C
 
 
 def read(held: Held, variables: Mapping[str, Variable], latent: Mapping[str, Domain], clock: Clock) -> Rows:
-    """The columns as codes and numbers; a latent variable may have a column, with labels of some rows."""
+    """The columns as codes and values; a latent variable may have a column, with labels of some rows."""
     frame, weights = held.frame, held.weights
-    remedy = "Such a value is no state of the network; leave the row out, or declare the states"
+    remedy = "Such a value is not a state of the network; leave the row out, or declare the states"
     states = {n: v for n, v in variables.items() if not v.continuous}
     reals = {n: v for n, v in variables.items() if v.continuous}
     data = columns(frame, states, remedy=remedy, check=clock.check, numbered=held.n_rows is None, soft=True)
@@ -240,7 +241,7 @@ def read(held: Held, variables: Mapping[str, Variable], latent: Mapping[str, Dom
     for name, column in data.codes.items():
         if name not in latent and name not in data.soft and not (column >= 0).any():
             raise InvalidFrame(
-                f"The column {shown(name)} has no value. If nobody observed {shown(name)}, say so: "
+                f"The column {shown(name)} has no value. If {shown(name)} was never observed, say so: "
                 f"latent=[{name!r}]."
             )
     for name, values in found.values.items():

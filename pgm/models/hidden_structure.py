@@ -24,7 +24,7 @@ _STARTS = 5  # of EM, for the first network
 
 
 def hidden_variables(latent: Any, columns: Mapping[str, Variable]) -> dict[str, Variable]:
-    """The hidden variables of `latent=`, which are no columns.
+    """The hidden variables of `latent=`, which are not columns.
 
     >>> hidden_variables({"cause": 2}, {})["cause"].states
     (0, 1)
@@ -36,7 +36,7 @@ def hidden_variables(latent: Any, columns: Mapping[str, Variable]) -> dict[str, 
     found = {}
     for name, states in latent.items():
         if name in columns:
-            raise InvalidArgument(f"latent= names {name!r}, which is a column: nobody hides it.")
+            raise InvalidArgument(f"latent= names {name!r}, which is a column: it is not hidden.")
         whole = isinstance(states, int | np.integer) and not isinstance(states, bool)
         if whole and states < 2:
             raise InvalidArgument(f"latent={{{name!r}: {states}}}: a hidden variable has two states or more.")
@@ -67,8 +67,8 @@ def search_with_hidden(
     score = problem.score
     if score.name not in ("bic", "aic"):
         raise InvalidArgument(
-            f'score="{score.name}" is not for hidden variables: take "bic" or "aic", whose price for '
-            "a parameter goes with any likelihood."
+            f'score="{score.name}" is not for hidden variables: use "bic" or "aic", whose penalty '
+            "per parameter suits any likelihood."
         )
     if any(problem.gaps):
         raise InvalidFrame("Cells are missing: a structure with hidden variables needs rows without gaps.")

@@ -174,7 +174,7 @@ class CliqueTree(JunctionTree):
             for step, one in enumerate(self.messages, 1)
         ]
         return Trace(
-            ("step", "pass", "from", "to", "over", "log numbers" if self._in_logs else "numbers"), rows
+            ("step", "pass", "from", "to", "over", "log entries" if self._in_logs else "entries"), rows
         )
 
     # --- how ---

@@ -10,7 +10,7 @@ import numpy as np
 from pgm.calls import guard_methods, guarded
 from pgm.errors import InvalidArgument, OutOfTime, TooLarge, shown
 from pgm.graphs import CPDAG
-from pgm.graphs.cpdag import by_number
+from pgm.graphs.cpdag import from_indices
 from pgm.learning.scores import Score, find_score
 from pgm.learning.searches import Search, find_search
 from pgm.learning.searching.constraints import Constraints, constraints, without
@@ -154,7 +154,7 @@ class LearnedStructure(Frozen):
         Args:
             ax: axes to draw on, the network alone; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         from pgm import plot
 
@@ -205,7 +205,7 @@ def learn_structure(
         leaves: names without children.
         bootstrap: how many samples of the rows are learned from besides, for `confidence`.
         seed: of all that is random.
-        weights: how much each row counts: a column's name, or a list of numbers.
+        weights: how much each row counts: a column's name, or an array.
         latent: hidden variables, {name: number of states, or list of states}: structural EM finds their
             arrows, and they stay if the score is higher with them than without.
         states: {name: states in order, or pgm.Bins} of columns whose states the data should not decide.
@@ -216,7 +216,7 @@ def learn_structure(
     Raises:
         InvalidFrame: no rows, a column without a value, missing cells where a score cannot have them.
         InvalidStructure: constraints that contradict each other.
-        UnknownVariable: a name that is no column.
+        UnknownVariable: a name that is not a column.
         InvalidArgument: an option out of range, unknown, or without effect.
 
     >>> import pgm
@@ -228,7 +228,7 @@ def learn_structure(
     clock = start_clock()
     how = find_search(search)
     if score is not None and not how.scores:
-        raise InvalidArgument(f'score= has no effect: search="{how.name}" goes by tests of independence.')
+        raise InvalidArgument(f'score= has no effect: search="{how.name}" uses tests of independence.')
     by = find_score("bic" if score is None else score)
     for option, given in (("max_parents", max_parents), ("start", start)):
         if given is not None and option not in how.heeds:
@@ -314,7 +314,7 @@ def _result(
         search=how,
         scored_by=problem.score if how.scores else None,
         trace=SearchTrace(steps),
-        cpdag=by_number(names, *directed(found.parents, problem.known)),
+        cpdag=from_indices(names, *directed(found.parents, problem.known)),
         confidence=confidence,
         averaged=averaged,
         threshold=threshold,
@@ -342,7 +342,7 @@ def _with_hidden(
         search=how,
         scored_by=problem.score,
         trace=SearchTrace(steps),
-        cpdag=by_number(known.names, *directed(found.parents, known)),
+        cpdag=from_indices(known.names, *directed(found.parents, known)),
         confidence=None,
         averaged=None,
         threshold=None,

@@ -374,10 +374,10 @@ class _Likelihood:
         return log - self._total * partition, slopes
 
     def _others(self) -> float:
-        """What factors that are no tables add."""
+        """What factors that are not tables add."""
         if all(isinstance(f, Dense) for f in self._network._factors):
             return 0.0
-        raise InvalidArgument("A Markov network with factors that are no tables is not fitted; give tables.")
+        raise InvalidArgument("A Markov network with factors that are not tables is not fitted; give tables.")
 
     def _by_factor(self, found: Mapping[int, np.ndarray]) -> list[np.ndarray]:
         sums = []

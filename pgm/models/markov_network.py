@@ -417,7 +417,7 @@ class MarkovNetwork(Questions):
             frame: a data frame or a dict of columns; with gaps, or without columns of hidden variables, what
                 is missing is summed out.
             prior: `pgm.priors.Normal(0, sd=...)`, of each logarithm or weight; left out: maximum likelihood.
-            weights: how much each row counts: numbers, or the name of a column.
+            weights: how much each row counts: an array, or the name of a column.
             fixed: indices in `potentials` of factors that stay.
             tied: groups of indices that share their values.
             features: {index: array of shape (features, states...)}: the logarithm of such a factor is a
@@ -429,7 +429,7 @@ class MarkovNetwork(Questions):
 
         Raises:
             InvalidFrame: no rows, or no column that is a variable.
-            UnknownState: a value that is no state.
+            UnknownState: a value that is not a state.
             InvalidArgument: an option out of range.
             TooLarge, OutOfTime: as for `query`.
 
@@ -703,14 +703,14 @@ class Potentials(Sequence[Potential]):
     def _place(self, index: int) -> tuple[int, int]:
         """Return the family that the factor belongs to, and its row there."""
         try:
-            number = operator.index(index)
+            place = operator.index(index)
         except TypeError:
             raise InvalidArgument(f"A factor is found by its index, not by {shown(index)}.") from None
-        if not -len(self) <= number < len(self):
-            raise IndexError(f"There are {len(self):,} factors; {number} is not an index of one.")
-        number %= len(self)
-        at = int(np.searchsorted(self._counts, number, side="right")) - 1
-        return at, number - int(self._counts[at])
+        if not -len(self) <= place < len(self):
+            raise IndexError(f"There are {len(self):,} factors; {place} is not an index of one.")
+        place %= len(self)
+        at = int(np.searchsorted(self._counts, place, side="right")) - 1
+        return at, place - int(self._counts[at])
 
 
 def _same(mine: Factor, theirs: Factor, here: np.ndarray) -> bool:

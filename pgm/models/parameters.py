@@ -21,7 +21,7 @@ from .fitting_input import Options, Rows, kinds_of
 def fitted(
     problem: Problem, parents: Sequence[Sequence[int]], order: Sequence[str], name: str, clock: Clock
 ) -> BayesianNetwork:
-    """The network with these arrows and the most likely numbers, by EM where cells are missing."""
+    """The network with these arrows and maximum-likelihood parameters, by EM where cells are missing."""
     names, variables, columns = problem.names, problem.variables, problem.columns
     place = {node: v for v, node in enumerate(names)}
     net = BayesianNetwork(name)

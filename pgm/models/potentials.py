@@ -72,12 +72,12 @@ class Potential:
         return dict(self._items())
 
     def _items(self) -> Iterator[tuple[Any, float]]:
-        numbers = self.factor.values if isinstance(self.factor, Sparse) else self.values
+        values = self.factor.values if isinstance(self.factor, Sparse) else self.values
         keys: Iterable[tuple[Any, ...]] = product(*[v.states for v in self.variables])
         if isinstance(self.factor, Sparse):
             rows = self.factor.rows
             keys = (tuple([v.states[i] for v, i in zip(self.variables, row, strict=True)]) for row in rows)
-        for key, value in zip(keys, numbers.flat, strict=True):
+        for key, value in zip(keys, values.flat, strict=True):
             yield (key[0] if len(key) == 1 else key), float(value)
 
     def __eq__(self, other: object) -> bool:
@@ -147,7 +147,7 @@ def _array(
     array = np.array(float(values)) if is_number(values) else float_array(what, values)  # type: ignore[arg-type]
     lone = is_number(values) or (isinstance(values, np.ndarray) and values.dtype.kind in "fiu")
     if array.shape != shape or (not shape and not lone):
-        expected = " x ".join(f"{v.card} ({v.name!r})" for v in variables) or "a single number"
+        expected = " x ".join(f"{v.card} ({v.name!r})" for v in variables) or "a single value"
         hint = f"this one has shape {array.shape}" if array.ndim else f"not {shown(values)}"
         raise InvalidTable(f"{what} takes an array of shape {shape}, {expected}; {hint}.")
     good = (
@@ -187,7 +187,7 @@ def _check(what: str, row: str, value: float, log: bool) -> None:
     if log and not (abs(value) <= LARGEST_LOG or value == -math.inf):
         problem = f"a log value is a number from {-LARGEST_LOG:g} to {LARGEST_LOG:g}, or minus infinity"
     elif not log and not 0.0 <= value < math.inf:
-        problem = "a value is a number from 0 on; log=True takes logarithms"
+        problem = "a value must be a number from 0 on; log=True takes logarithms"
     else:
         return
     place = f" for {row}" if row else ""

@@ -21,7 +21,7 @@ class PseudoLikelihood:
     def __init__(self, model: MarkovNetwork, data: Columns, shares: np.ndarray) -> None:
         if not all(isinstance(f, Dense) for f in model._factors):
             raise InvalidArgument(
-                "A Markov network with factors that are no tables is not fitted; give tables."
+                "A Markov network with factors that are not tables is not fitted; give tables."
             )
         self._factors: list[Any] = list(model._factors)
         self._codes = np.array([data.codes[name] for name in model.variables], dtype=np.int64)

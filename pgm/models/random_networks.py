@@ -157,20 +157,20 @@ def _zeros(tables: list[np.ndarray], share: float, rng: np.random.Generator) -> 
     if not wanted:
         return
     places = []  # of all entries but one of each row, which stays
-    for number, table in enumerate(tables):
+    for which, table in enumerate(tables):
         rows = table.reshape(-1, table.shape[-1])
         kept = rng.integers(table.shape[-1], size=len(rows))
         spare = np.ones(rows.shape, bool)
         spare[np.arange(len(rows)), kept] = False
         flat = np.flatnonzero(spare)
-        places.append(np.stack([np.full(flat.size, number), flat], axis=1))
+        places.append(np.stack([np.full(flat.size, which), flat], axis=1))
     every = np.concatenate(places)
     if wanted > len(every):
         raise InvalidArgument(
             f"zeros={share:g}: at most {len(every) / total:.6g} of all entries may be zero."
         )
-    for number, flat in every[rng.permutation(len(every))[:wanted]].tolist():
-        tables[number].reshape(-1)[flat] = 0.0
+    for which, flat in every[rng.permutation(len(every))[:wanted]].tolist():
+        tables[which].reshape(-1)[flat] = 0.0
     for table in tables:
         table /= table.sum(axis=-1, keepdims=True)
 
@@ -183,5 +183,5 @@ def _count(name: str, value: object, least: int) -> int:
 
 def _pair(states: object) -> tuple[int, int]:
     if not isinstance(states, tuple | list) or len(states) != 2 or not states[0] <= states[1]:
-        raise InvalidArgument(f"states= is a number or (least, most), not {shown(states)}.")
+        raise InvalidArgument(f"states= is a whole number or (least, most), not {shown(states)}.")
     return _count("states", states[0], 1), _count("states", states[1], 1)

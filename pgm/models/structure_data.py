@@ -38,7 +38,7 @@ class ColumnsOfNodes:
     engine: EngineRows | None = None  # which holds the rows; `data` then has the values only
 
     def impossible(self, hidden: Iterable[str] = ()) -> list[Arc]:
-        """Arcs that the kinds of the columns forbid: no distribution of states given a number is fitted."""
+        """Arcs that the kinds of the columns forbid: no table is fitted given a continuous parent."""
         real = [name for name, variable in self.variables.items() if variable.continuous]
         states = [name for name, variable in self.variables.items() if not variable.continuous]
         return [(a, b) for a in real for b in (*states, *hidden)]
@@ -120,7 +120,8 @@ def _in_engine(read: Observations, engine: EngineRows) -> ColumnsOfNodes:
     """The values of columns whose rows stay in their engine."""
     if real := [name for name, v in read.variables.items() if v.continuous]:
         raise InvalidFrame(
-            f"{listed(real)}: these {engine.n_rows:,} rows do not fit the memory limit, and of numbers the "
+            f"{listed(real)}: these {engine.n_rows:,} rows do not fit the memory limit, and of continuous "
+            "columns the "
             "engine makes no counts. Cut them into states in the query, take a sample, or allow more memory."
         )
     if holes := [name for name, column in read.codes.items() if (column < 0).any()]:
@@ -144,7 +145,7 @@ def _weights(weights: Any, n_rows: int, frame: Any) -> np.ndarray | None:
 class ArcStrengths(Frozen, Tabular, Mapping[Arc, float]):
     """What the score of a network would lose without each of its arcs, the strongest first.
 
-    A mapping from arcs (parent, child) to numbers; negative where the network would score higher without.
+    A mapping from arcs (parent, child) to floats; negative where the network would score higher without.
     """
 
     __slots__ = ("_strengths", "score")
@@ -197,7 +198,7 @@ def structure_score(
         net: the network. Columns of its variables are read with their states, others as data say.
         frame: data with a column for each node; others are not read.
         score: as for `learn_structure`.
-        weights: how much each row counts: a column's name, or a list of numbers.
+        weights: how much each row counts: a column's name, or an array.
 
     Raises:
         UnknownVariable: a node without a column.
@@ -223,7 +224,7 @@ def arc_strength(
         net: the network; its tables do not matter.
         frame: data with a column for each node; others are not read.
         score: as for `learn_structure`.
-        weights: how much each row counts: a column's name, or a list of numbers.
+        weights: how much each row counts: a column's name, or an array.
 
     Raises:
         UnknownVariable: a node without a column.

@@ -1,4 +1,4 @@
-"""Questions about the answers of a Bayesian network: why, what next, and what if its numbers are off."""
+"""Questions about the answers of a Bayesian network: why, what next, and what if its parameters are off."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pgm.inference.insight.sensitivity import AnswerSensitivity
     from pgm.inference.insight.surprise import Surprises
     from pgm.inference.insight.tuning import Tuning
-    from pgm.inference.insight.two_numbers import Surface
+    from pgm.inference.insight.two_parameters import Surface
 
 
 class Understanding(Questions):
@@ -30,17 +30,17 @@ class Understanding(Questions):
 
     _cpds: CPDStore
 
-    def _own_numbers(self) -> dict[str, CPD]:
-        """The distributions that are written with other numbers than the entries of a table."""
+    def _own_parameters(self) -> dict[str, CPD]:
+        """The distributions with parameters other than the entries of a table."""
         return {node: self._cpds[node] for node in self._cpds if self._cpds.array(node) is None}
 
     def gradients(self, given: Given = None, *, zeros: bool = False) -> dict[Any, Any]:
-        """Return the derivative of log P(given) by every number: {name: array shaped as the table}.
+        """Return the derivative of log P(given) by each parameter: {name: array shaped as the table}.
 
         The entries of tables are treated as independent parameters. By an entry that is not zero it is how
-        often that is expected (`expected_counts`), divided by the entry. A distribution that is no table,
-        such as pgm.NoisyOr, pgm.Logistic or pgm.LinearGaussian, has {name of its number: derivative}; where
-        its numbers come in rows that sum to one the others of the row change in proportion. Values beyond a
+        often that is expected (`expected_counts`), divided by the entry. A distribution that is not a table,
+        such as pgm.NoisyOr, pgm.Logistic or pgm.LinearGaussian, has {name of parameter: derivative}; where
+        they come in rows that sum to one, the others of the row change in proportion. Values beyond a
         double are infinite. For the derivative of an answer there is `sensitivity`.
 
         Args:
@@ -61,13 +61,13 @@ class Understanding(Questions):
         {'bias': 0.1, 'sd': 0.0}
         """
         found: dict[Any, Any] = super().gradients(given, zeros=zeros)
-        others = self._own_numbers()
+        others = self._own_parameters()
         if others:
             statistics = self.expected_counts(given)
             for name, cpd in others.items():
-                numbers = cpd.own_numbers(statistics[name]) if name in statistics else None
-                if numbers is not None:
-                    found[name] = dict(zip(numbers.names, numbers.slopes.tolist(), strict=True))
+                own = cpd.own_parameters(statistics[name]) if name in statistics else None
+                if own is not None:
+                    found[name] = dict(zip(own.names, own.slopes.tolist(), strict=True))
         return found
 
     def sensitivity(
@@ -84,7 +84,7 @@ class Understanding(Questions):
         A change of an entry changes the others of its row in proportion; the answer is then a ratio of two
         linear functions of the entry (Castillo, Gutierrez & Hadi 1997), which `.curve(node, states)` gives
         with the range in which the most probable state stays. Of noisy-OR, trees and mixtures it is in their
-        own numbers; of logistic and Gaussian distributions only the derivative is known.
+        own parameters; of logistic and Gaussian distributions only the derivative is known.
 
         Args:
             target: a variable with states, not observed.
@@ -106,7 +106,7 @@ class Understanding(Questions):
         """
         from pgm.inference.insight.sensitivity import sensitivity
 
-        return sensitivity(self, self._own_numbers(), target, given, state, zeros=zeros, ranges=ranges)
+        return sensitivity(self, self._own_parameters(), target, given, state, zeros=zeros, ranges=ranges)
 
     def sensitivity_of_two(
         self,
@@ -138,9 +138,9 @@ class Understanding(Questions):
         >>> round(net.sensitivity_of_two("rain", {"wet": True}, **both)(0.5, 0.1), 6)
         0.9
         """
-        from pgm.inference.insight.two_numbers import of_two
+        from pgm.inference.insight.two_parameters import of_two
 
-        return of_two(self, self._own_numbers(), target, given, first, second, state)
+        return of_two(self, self._own_parameters(), target, given, first, second, state)
 
     def credible_interval(
         self,
@@ -183,10 +183,10 @@ class Understanding(Questions):
         return credible(self, target, given, state, level, draws, seed)
 
     def map_sensitivity(self, given: Given = None) -> MapSensitivity:
-        """Return how far each number may move until another explanation is the most probable.
+        """Return how far each parameter may move until another explanation is the most probable.
 
         A change of a table entry changes the others of its row in proportion (Chan & Darwiche 2006). The
-        numbers that turn the answer of `map(given)` soonest come first.
+        those that change the answer of `map(given)` soonest come first.
 
         Args:
             given: the evidence, as for `map`, without pgm.Soft.
@@ -202,7 +202,7 @@ class Understanding(Questions):
         """
         from pgm.inference.insight.map_ranges import map_sensitivity
 
-        return map_sensitivity(self, self._own_numbers(), given)
+        return map_sensitivity(self, self._own_parameters(), given)
 
     def tune(
         self,
@@ -214,7 +214,7 @@ class Understanding(Questions):
         at_most: float | None = None,
         several: bool = False,
     ) -> Tuning:
-        """Return every single change of a number that makes P(target = state | given) reach a goal.
+        """Return every change of a single parameter that makes P(target = state | given) reach a goal.
 
         The smallest change comes first. With `several`, `.several` is the least change of all entries
         together, by the sum of its squares: a local one, found by successive projections.
@@ -225,10 +225,10 @@ class Understanding(Questions):
             state: as for `sensitivity`.
             at_least: what the probability shall be at least,
             at_most: or at most: one of the two.
-            several: look for the least change of several numbers too.
+            several: also look for the least change of several parameters.
 
         Raises:
-            InvalidArgument: no change reaches the goal, or it is no probability.
+            InvalidArgument: no change reaches the goal, or it is not a probability.
             InvalidEvidence, UnknownVariable, UnknownState, ImpossibleEvidence, TooLarge, OutOfTime: as for
                 `sensitivity`.
 
@@ -237,13 +237,13 @@ class Understanding(Questions):
         >>> net.add("rain", 0.3); net.add("wet", {True: 0.9, False: 0.2}, parents=["rain"])
         >>> net.tune("rain", {"wet": True}, at_least=0.7)
         P(rain=True | wet=True) at least 0.7, now 0.658537
-        number                 value     to        change
+        parameter              value     to        change
         wet=True | rain=False  0.200000  0.165306  0.034694
         rain=True              0.300000  0.341463  0.041463
         """
         from pgm.inference.insight.tuning import tune
 
-        own = self._own_numbers()
+        own = self._own_parameters()
         return tune(self, own, target, given, state, at_least, at_most, several)
 
     def explain(self, target: str, given: Given = None, *, state: State | None = None) -> AnswerExplanation:
@@ -298,8 +298,8 @@ class Understanding(Questions):
             seed: a whole number, or a numpy Generator.
 
         Raises:
-            InvalidArgument: the target is continuous, orders is no whole number of at least 2, or both given
-                and a frame are passed.
+            InvalidArgument: the target is continuous, orders is not a whole number of at least 2, or both
+                given and a frame are passed.
             InvalidEvidence, UnknownVariable, UnknownState, ImpossibleEvidence, TooLarge, OutOfTime: as for
                 `explain`.
 
@@ -339,7 +339,7 @@ class Understanding(Questions):
             given: as for `query`, without pgm.Soft.
             state: only this state against all others: a fault that is pursued.
             over: the variables that may be seen; left out: all with states that are not observed.
-            costs: {name, or (name, ...) seen together: number}; most information for its cost is first.
+            costs: {name, or (name, ...) seen together: cost}; most information for its cost is first.
             k: sets of so many; up to 20,000 sets all are tried, beyond one variable is added at a time.
 
         Raises:
@@ -401,13 +401,14 @@ class Understanding(Questions):
             target: a variable with states, not observed.
             given: what is known, as for `query`, without pgm.Soft.
             over: the variables that may be asked for; left out: all with states that are not observed.
-            costs: {name, or (name, ...) seen together: number}; then most information for its cost.
+            costs: {name, or (name, ...) seen together: cost}; then most information for its cost.
             sure: stop where a state of the target is as probable as this.
             least: stop where the best tells no more than so many nats (for each unit of cost).
 
         Raises:
             InvalidEvidence: the target is given.
-            InvalidArgument: the target is continuous, over= names what is known, or a number is out of range.
+            InvalidArgument: the target is continuous, over= names what is known, or an option is out of
+                range.
             UnknownVariable, UnknownState, ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
 
         >>> import pgm
@@ -472,7 +473,7 @@ class Understanding(Questions):
             most: how many of them at most; over 3 of them, or 20,000 sets, the search is greedy and says so.
 
         Raises:
-            InvalidArgument: nothing is given, over= names what is given, or most= is no whole number.
+            InvalidArgument: nothing is given, over= names what is given, or most= is not a whole number.
             UnknownVariable, UnknownState, ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
 
         >>> import pgm

@@ -1,4 +1,4 @@
-"""How an answer moves with the numbers of a network: bars on both sides of it, and curves."""
+"""How an answer depends on the parameters of a network: tornado charts and curves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
 from pgm.inference.insight.curve import Curve, possible_at
-from pgm.inference.insight.two_numbers import Surface
+from pgm.inference.insight.two_parameters import Surface
 
 from .canvas import (
     BAR,
@@ -41,7 +41,7 @@ def answer_tornado(
     figsize: Size | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw how far the answer goes as each number goes a tenth of the way to 0 and to 1."""
+    """Draw how far the answer goes as each parameter goes a tenth of the way to 0 and to 1."""
     ends = [(one((1.0 - _SHARE) * one.value), one(one.value + _SHARE * (1.0 - one.value))) for one in curves]
     order = sorted(range(len(curves)), key=lambda i: -abs(ends[i][1] - ends[i][0]))
     labels = [shortened(curves[i].text, 56) for i in order]
@@ -57,7 +57,7 @@ def answer_tornado(
         ax.axvline(middle, color=ink(ax), linewidth=1.0)
         ax.set_yticks(rows, [plain(label) for label in labels])
         ax.set_ylim(max(len(labels), 1) - 0.4, -0.6)
-        ax.set_xlabel("probability, if the number goes a tenth of the way to 0 or to 1", fontsize=9)
+        ax.set_xlabel("probability, if the parameter goes a tenth of the way to 0 or to 1", fontsize=9)
         ax.locator_params(axis="x", nbins=5)
         ax.margins(x=0.08)
         ax.legend(frameon=False, fontsize=8.5, labelcolor=ink(ax), loc="best")
@@ -74,7 +74,7 @@ def answer_curves(
     figsize: Size | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw the answer over each number from 0 to 1, with the present values marked."""
+    """Draw the answer over each parameter from 0 to 1, with the present values marked."""
     some = curves[:_MOST_CURVES]
     with Paper(ax, figsize, title) as paper:
         ax = paper.axes(5.6, 3.8 + 0.2 * len(some))
@@ -95,7 +95,7 @@ def answer_curves(
             if len(some) == 1 and one.range is not None and one.range[0] < one.range[1]:
                 ax.axvspan(*one.range, color=color, alpha=0.1, linewidth=0)
         ax.set_xlim(0.0, 1.0)
-        ax.set_xlabel("the number")
+        ax.set_xlabel("the parameter")
         ax.set_ylabel("the answer")
         ax.legend(
             frameon=False, fontsize=8.5, labelcolor=ink(ax), loc="upper center", bbox_to_anchor=(0.5, -0.16)
@@ -108,7 +108,7 @@ def answer_curves(
 def answer_surface(
     found: Surface, ax: Axes | None = None, *, figsize: Size | None = None, title: str | None = None
 ) -> Axes:
-    """Draw the answer over two numbers as a map with contours, the present values marked."""
+    """Draw the answer over two parameters as a map with contours, the present values marked."""
     with Paper(ax, figsize, title) as paper:
         ax = paper.axes(5.2, 4.4)
         x = np.linspace(0.002, 0.998, 80)

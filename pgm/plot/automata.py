@@ -103,7 +103,7 @@ def _circles(start: np.ndarray, move: np.ndarray, called: list[str], paper: Pape
 
 
 def _scale(ax: Axes, width: float, height: float) -> float:
-    """By how much letters shrink on axes that are smaller than the picture wants to be."""
+    """By how much letters shrink on axes that are smaller than the picture's natural size."""
     figure = ax.get_figure(root=True)
     assert figure is not None
     inches = ax.get_position().size * figure.get_size_inches()

@@ -72,7 +72,7 @@ def ranked_assignments(
     figsize: Size | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw the probability of each of several explanations beside the states in which they differ."""
+    """Draw the probability of each of several explanations next to the states in which they differ."""
     with Paper(ax, figsize, title) as paper:
         return _ranked_assignments(best, paper)
 
@@ -220,7 +220,7 @@ def _profile(dist: Distribution, values: np.ndarray, paper: Paper) -> Axes:
 
 
 def _few(size: int, most: int) -> np.ndarray:
-    """At most so many positions out of all, evenly spaced."""
+    """At most this many positions out of all, evenly spaced."""
     return np.unique(np.linspace(0, size - 1, min(size, most)).round().astype(int))
 
 

@@ -122,7 +122,7 @@ def intervals(
     figsize: Any = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw the mean of each number as a point, and its interval as a line.
+    """Draw the mean of each parameter as a point, and its interval as a line.
 
     >>> intervals(["p"], np.array([0.5]), np.array([0.2]), np.array([0.7]), "initial", 0.9).get_xlabel()
     'initial'

@@ -104,7 +104,7 @@ class Paper:
     Args:
         ax: axes to draw on, or None: a new figure.
         figsize: width and height of that figure in inches, or None: of the size that the content needs.
-        title: what stands above the picture, or None: what it shows.
+        title: the title of the picture, or None: it says what is shown.
     """
 
     def __init__(self, ax: object, figsize: object, title: object) -> None:
@@ -158,7 +158,7 @@ class Paper:
         return ax
 
     def titled(self, title: str) -> str:
-        """Return the title that the user wants, else this one."""
+        """Return the user's title if given, else this one."""
         return title if self.title is None else str(self.title)
 
     def entitle(self, ax: Axes, *lines: str) -> None:

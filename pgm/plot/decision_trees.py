@@ -61,13 +61,13 @@ def _worth(one: Branch) -> str:
 
 
 def _head(branches: tuple[Branch, ...]) -> str:
-    """What stands at a fork: a decision with its action, or what is seen."""
+    """The text at a fork: a decision with its action, or an observation."""
     one = branches[0]
     return shortened(one.label if one.kind == "decision" else one.name, 32)
 
 
 def _way(one: Branch, whole: float) -> str:
-    """What stands on a line: the states and their probability."""
+    """The text on a line: the states and their probability."""
     if one.kind == "decision":
         return ""
     return f"{shortened(' or '.join(map(label, one.states)), 30)}  {one.probability / whole:.3g}"

@@ -194,7 +194,7 @@ def _rule(found: Rule, paper: Paper) -> Axes:
 
 
 def colors_of(n: int) -> list[tuple[float, float, float]]:
-    """Return a colour for each of so many categories."""
+    """Return a colour for each of this many categories."""
     if n <= len(STATES):
         return [to_rgb(color) for color in STATES[:n]]
     return [(float(r), float(g), float(b)) for r, g, b, _ in colormaps["viridis"](np.linspace(0.0, 1.0, n))]

@@ -68,7 +68,7 @@ class Box:
 
     lines: tuple[str, ...]
     rows: tuple[tuple[str, float], ...] = ()  # state, probability
-    figures: tuple[str, ...] = ()  # what stands behind the bars instead of percentages
+    figures: tuple[str, ...] = ()  # the text after the bars instead of percentages
     note: str = ""  # small, below the name
     seen: bool = False  # evidence
     double: bool = False  # a second outline: a continuous variable
@@ -94,7 +94,7 @@ class Box:
         return _TITLE_HEIGHT + _TITLE_LINE * (len(self.lines) - 1) + _ROW_HEIGHT * bool(self.note)
 
     def figure_width(self) -> float:
-        """Return the room for what stands behind the bars."""
+        """Return the room for the text after the bars."""
         return max([30.0, *[text_width(text, ROW) + 6.0 for text in self.figures]])
 
     def label_width(self) -> float:

@@ -127,7 +127,7 @@ def ranges(
             ax.plot(value, row, "o", color=EDGE, markersize=6, zorder=3)
         _finish(ax, names)
         ax.set_xlim(-0.02, 1.02)
-        ax.set_xlabel("the number, from 0 to 1", fontsize=9)
+        ax.set_xlabel("the parameter, from 0 to 1", fontsize=9)
         paper.entitle(ax, head)
         return ax
 

@@ -123,7 +123,7 @@ def roc_curves(
 def calibration(
     found: Calibrations, ax: Axes | None = None, *, figsize: Size | None = None, title: str | None = None
 ) -> Axes:
-    """Draw how often the class comes true where a probability is said, with intervals.
+    """Draw how often the class occurs against its predicted probability, with intervals.
 
     >>> from pgm.evaluation.calibration import calibration as calibrated
     >>> calibration(calibrated([0, 1, 1], [0.2, 0.7, 0.9])).get_xlabel()

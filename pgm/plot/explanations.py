@@ -77,7 +77,7 @@ def waterfall(
         ax.axvline(0.0, color=ink(ax), linewidth=0.6, linestyle=":")
         ax.set_yticks(range(len(labels)), [plain(shortened(label)) for label in labels])
         ax.set_ylim(len(labels) - 0.4, -0.6)
-        ax.set_xlabel("log-odds; the probability stands beside each bar", fontsize=9)
+        ax.set_xlabel("log-odds; the probability is next to each bar", fontsize=9)
         ax.use_sticky_edges = False
         ax.margins(x=0.14)
         ax.locator_params(axis="x", nbins=6)

@@ -27,7 +27,7 @@ def several(
     figsize: Size | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw the answers about several sequences: states as strips of colour, numbers as lines.
+    """Draw the answers about several sequences: states as strips of colour, continuous values as lines.
 
     >>> import pgm
     >>> coin = pgm.HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))

@@ -84,7 +84,7 @@ def _chosen(model: Mixture, columns: Any, numbers: list[str]) -> list[str]:
         if name not in numbers:
             there = f"they are {listed(numbers)}" if numbers else "there is none"
             raise InvalidArgument(
-                f"columns= names one or two columns of normal numbers, {there}; not {shown(name)}."
+                f"columns= names one or two continuous columns, {there}; not {shown(name)}."
                 f"{nearest(name, numbers)}"
             )
     if not 1 <= len(found) <= 2:
@@ -99,7 +99,7 @@ def _points(model: Mixture, data: Any, chosen: list[str]) -> tuple[np.ndarray, n
     rows = rows[:, [model.columns.index(name) for name in chosen]]
     there = ~np.isnan(rows).any(axis=1)
     rows, codes = rows[there], codes[there]
-    if len(rows) > _ROWS:  # every so many
+    if len(rows) > _ROWS:  # an evenly spaced part
         keep = np.linspace(0, len(rows) - 1, _ROWS).astype(np.int64)
         rows, codes = rows[keep], codes[keep]
     return rows, codes

@@ -55,7 +55,7 @@ def network(
         ax: axes to draw on; a new figure if left out.
         given: evidence, possibly empty: every variable shows its posterior, and observed ones are marked.
         kind: "network", "moral", "factor-graph" or "junction-tree".
-        plates: for each label the nodes that stand together in a rectangle; one may lie inside another.
+        plates: for each label the nodes that share a rectangle; one may lie inside another.
         paths: two nodes: which paths between them are active given others, and which are blocked.
         compare: another network of the same nodes: which arrows are common, extra, missing, reversed.
         information: draw arrows as wide as their mutual information, and colour nodes by entropy.

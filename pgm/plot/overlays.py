@@ -46,7 +46,7 @@ def paths(net: BayesianNetwork, sketch: Sketch, ends: Any, given: Any) -> tuple[
     for end in ends:
         if end in known:
             raise InvalidArgument(
-                f"paths= leads to {shown(end)}, which is given; what is given tells nothing."
+                f"paths= leads to {shown(end)}, which is given: observed variables carry no information."
             )
     boxes = dict(sketch.boxes)
     for name in known:

@@ -46,7 +46,7 @@ def states_over_time(
     figsize: Size | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw the signal in the observations, and these as dots; or states, which nobody observes."""
+    """Draw the signal in the observations, and these as dots; or hidden states."""
     signal = found.predicted if isinstance(found, Forecast) else found.signal
     asked = [names] if isinstance(names, str) else list(signal.names[:_MOST] if names is None else names)
     if unknown := [name for name in asked if name not in (*signal.names, *found.names)]:

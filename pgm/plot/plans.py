@@ -19,7 +19,7 @@ def plan(
     figsize: Size | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw the entries of the largest tables, on a log scale, beside the number that memory can hold.
+    """Draw the entries of the largest tables, on a log scale, next to the number that fits in memory.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -36,7 +36,7 @@ def _plan(found: Plan, paper: Paper) -> Axes:
     limit = lines(ax)[1]
     sizes = np.array(found.log2_cliques or (found.log2_largest,)) * math.log10(2.0)
     at = np.arange(1, sizes.size + 1)
-    # Powers of ten by hand: a table may have more entries than a double holds.
+    # Powers of ten written out: a table may have more entries than a double holds.
     ax.bar(
         at, np.maximum(sizes, 0.02), width=0.8 if sizes.size <= 30 else 1.0, color=BAR, edgecolor=EDGE, lw=0.6
     )

@@ -1,4 +1,4 @@
-"""Rows in their order, as a picture: ranks beside points, and the way that scores rise."""
+"""Rows in their order, as a picture: ranks next to points, and the direction in which scores rise."""
 
 from __future__ import annotations
 

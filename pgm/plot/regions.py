@@ -1,4 +1,4 @@
-"""Regions of classifiers as pictures: what is said at each place of two columns, or along one."""
+"""Regions of classifiers as pictures: the decision at each point of two columns, or along one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NONE = "#d3d8de"  # where no class is named
 EDGE = "#1f2a37"
 MARKERS = "os^Dvp*X"
 _POINTS = 5000  # that are drawn
-_STRIP = 0.08  # of the height, for what is said along one column
+_STRIP = 0.08  # of the height, for the decisions along one column
 
 
 def regions(
@@ -77,7 +77,7 @@ def _said(found: Regions) -> str:
         for name, value in list(found.held.items())[:3]
     ]
     more = len(found.held) - len(held)
-    return f"what the classifier says at {', '.join(held)}{f' and {more} more' if more else ''}"
+    return f"decisions of the classifier at {', '.join(held)}{f' and {more} more' if more else ''}"
 
 
 def paint(
@@ -125,7 +125,7 @@ def scatter(
     classes: Sequence[Any],
     palette: Sequence[str] = STATES,
 ) -> dict[int, Any]:
-    """Draw rows by their classes; of very many every so many."""
+    """Draw rows by their classes; of very many an evenly spaced part."""
     if len(xs) > _POINTS:
         keep = np.linspace(0, len(xs) - 1, _POINTS).astype(np.int64)
         xs, ys, codes = xs[keep], ys[keep], codes[keep]

@@ -1,4 +1,4 @@
-"""What an answer depends on as pictures: tornadoes, lines of actions, maps of two numbers."""
+"""What an answer depends on as pictures: tornadoes, lines of actions, maps of two parameters."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _CURVE = 200  # points of a line that is bent by what is given
 def tornado(
     found: Sensitivities, ax: Axes | None = None, *, figsize: Size | None = None, title: str | None = None
 ) -> Axes:
-    """Draw for each number the expected utilities between its two values, the largest effect on top.
+    """Draw for each parameter the expected utilities between its two values, the largest effect on top.
 
-    A bar is dark where the number is lower than now, and light where it is higher.
+    A bar is dark where the parameter is lower than now, and light where it is higher.
     """
     with Paper(ax, figsize, title) as paper:
         shown = list(islice(found.items(), _BARS))
@@ -64,7 +64,7 @@ def tornado(
 def sensitivity(
     found: Sensitivity, ax: Axes | None = None, *, figsize: Size | None = None, title: str | None = None
 ) -> Axes:
-    """Draw the expected utility of each action by one number; the present policy stays where it is shaded."""
+    """Draw the expected utility of each action by a parameter; shaded: where the present policy stays."""
     with Paper(ax, figsize, title) as paper:
         ax = paper.axes(6.2, 3.6)
         x = np.linspace(found.low, found.high, _CURVE)
@@ -91,7 +91,7 @@ def sensitivity(
 def sensitivity_map(
     found: SensitivityMap, ax: Axes | None = None, *, figsize: Size | None = None, title: str | None = None
 ) -> Axes:
-    """Draw which policy is the best by two numbers; the cross is where they are now."""
+    """Draw which policy is the best by two parameters; the cross is where they are now."""
     with Paper(ax, figsize, title) as paper:
         widest = max(text_width(name, 9) for name in found.policies) / 72
         ax = paper.axes(5.2 + min(widest, 4.0), 4.0)

@@ -54,7 +54,7 @@ _LEVEL = 0.9
 def steps(
     found: Any, ax: Axes | None = None, *, figsize: Size | None = None, title: str | None = None
 ) -> Axes:
-    """Draw what is said of each step, from left to right.
+    """Draw the answer for each step, from left to right.
 
     >>> import pgm
     >>> coin = pgm.HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
@@ -183,7 +183,7 @@ def _sample(found: SampledSequence, paper: Paper) -> Axes:
 
 
 def _series(found: SampledSeries, paper: Paper) -> Axes:
-    """The states as lines, which nobody sees, and observations as dots."""
+    """The hidden states as lines, and observations as dots."""
     ax = paper.axes(7.0, 2.6)
     colors = lines(ax)
     for i, (name, column) in enumerate(list(found.state_columns.items())[:_MOST_LINES]):

@@ -133,7 +133,7 @@ def smoother(
 
 
 def _known(ask: object, places: np.ndarray, width: int) -> np.ndarray:
-    """What is said of places; NaN where nothing can be said."""
+    """The estimates at points; NaN where there is none."""
     assert callable(ask)
     try:
         return np.asarray(ask(places), dtype=np.float64).reshape(-1, width)

@@ -1,4 +1,4 @@
-"""Structures: one that was learned, with how sure its arrows are; a class of them; two beside each other."""
+"""Structures: one that was learned, with how sure its arrows are; a class of them; two side by side."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def structure(
     figsize: Size | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw the network; where there are no axes yet and there is a trace, that beside it.
+    """Draw the network; where there are no axes yet and there is a trace, that next to it.
 
     >>> import pgm
     >>> rows = pgm.load_network("cancer").sample(500, seed=0)

@@ -1,4 +1,4 @@
-"""A state for each of some variables: the most probable ones, or several ranked."""
+"""Assignments of states to variables: the most probable one, or several ranked."""
 
 from __future__ import annotations
 
@@ -62,17 +62,17 @@ class Assignment(ByName, Mapping[str, Any]):
 
     @property
     def value(self) -> float:
-        """What was made as large as possible: log P(states, given)."""
+        """The objective that was maximised: log P(states, given)."""
         return self.log_joint
 
     @property
     def gap(self) -> float:
-        """By how much `value` may at most be improved; 0 when this is the best."""
+        """An upper bound on how much `value` can be improved; 0 if this is the best."""
         return self.bound - self.log_joint
 
     @property
     def log_probability(self) -> float:
-        """Log P(states | given); `TooLarge` where log P(given) is too much work, as for a large image."""
+        """Log P(states | given); `TooLarge` where log P(given) is too expensive, as for a large image."""
         if self._log_probability is None:
             raise TooLarge(
                 "The probability of these states needs P(given), the sum over all states, which is too large "
@@ -82,7 +82,7 @@ class Assignment(ByName, Mapping[str, Any]):
 
     @property
     def is_normalised(self) -> bool:
-        """Whether `log_probability` is known: P(given) was not too much work."""
+        """Whether `log_probability` is known: P(given) was not too expensive."""
         return self._log_probability is not None
 
     @property
@@ -111,7 +111,7 @@ class Assignment(ByName, Mapping[str, Any]):
         return series
 
     def _states(self, places: Sequence[int]) -> np.ndarray:
-        """The states at some places, as an array."""
+        """The states at some positions, as an array."""
         domains, codes = self._variables.take(places).domains, self.codes[places]
         if all(domain is domains[0] for domain in domains):
             return np.take(domains[0].array, codes)
@@ -122,10 +122,10 @@ class Assignment(ByName, Mapping[str, Any]):
         """The states of the variables "prefix[0]", "prefix[1]", ..., or "prefix[0,0]", ..., as an array.
 
         Args:
-            prefix: what stands before the brackets.
+            prefix: the name before the brackets.
 
         Raises:
-            InvalidArgument: no variable is named so, or some are missing.
+            InvalidArgument: no variable has such a name, or some are missing.
 
         >>> pixels = [Variable(f"pixel[{i},{j}]", [0, 1]) for i in range(2) for j in range(2)]
         >>> Assignment(pixels, [1, 0, 0, 1], 0.0, 0.0).to_array("pixel")
@@ -150,7 +150,7 @@ class Assignment(ByName, Mapping[str, Any]):
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         from pgm import plot
 
@@ -176,7 +176,7 @@ class Assignment(ByName, Mapping[str, Any]):
 
 
 class RankedAssignments(Tabular, list[Assignment]):
-    """Several assignments, the most probable first: a list that prints as one table, of where they differ.
+    """Several assignments, the most probable first: a list that prints as one table of where they differ.
 
     >>> rain, wet = Variable("rain", ["no", "yes"]), Variable("wet", ["no", "yes"])
     >>> logs = {(1, 1): math.log(0.6), (0, 1): math.log(0.3)}
@@ -201,12 +201,12 @@ class RankedAssignments(Tabular, list[Assignment]):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw their probabilities as bars, beside the states in which they differ; returns the Axes.
+        """Draw their probabilities as bars, next to the states in which they differ; returns the Axes.
 
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         from pgm import plot
 

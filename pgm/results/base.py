@@ -73,7 +73,7 @@ class Result(Frozen):
         return made
 
     def _parts(self) -> tuple[object, ...]:
-        """What the constructor takes to make this again."""
+        """The arguments that rebuild this."""
         raise NotImplementedError
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -82,7 +82,7 @@ class Result(Frozen):
 
 
 class OfVariables(Result, Tabular):
-    """What is believed about one variable, or about several jointly."""
+    """A distribution of one variable, or of several jointly."""
 
     __slots__ = ("report", "variables")
     variables: tuple[Variable, ...]
@@ -106,7 +106,7 @@ class OfVariables(Result, Tabular):
         return f"{self._letter}({joined(self.names, len(self.names), 60)}{given})"
 
     def _kept(self, names: str | Sequence[str]) -> list[int]:
-        """Where the variables of a marginal stand, in the order asked."""
+        """The axes of the variables of a marginal, in the order asked."""
         own = {variable.name: i for i, variable in enumerate(self.variables)}
         kept = names_of(names, dict(zip(own, self.variables, strict=True)))
         if not kept:
@@ -122,8 +122,8 @@ class OfVariables(Result, Tabular):
         every = [name for names in sets for name in names]
         if twice := [name for i, name in enumerate(every) if name in every[:i]]:
             raise InvalidArgument(
-                f"{listed(dict.fromkeys(twice))}: what tells, what is told about and what is given are "
-                "different variables. What one tells about itself is its entropy()."
+                f"{listed(dict.fromkeys(twice))}: the two sides and what is given must be different "
+                "variables. The information of a variable about itself is its entropy()."
             )
         if not sets[0] or not sets[1]:
             raise InvalidArgument(f"mutual_information is between two of the names {listed(own)}.")
@@ -141,7 +141,7 @@ class OfVariables(Result, Tabular):
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         from pgm import plot
 
@@ -164,7 +164,7 @@ class ByName(Result, Tabular):
         return tuple(self._variables)
 
     def _index(self) -> dict[str, int]:
-        """The place of each name, kept."""
+        """The index of each name, cached."""
         places = self._places
         if places is None:
             names = self._variables.names
@@ -192,10 +192,10 @@ class ByName(Result, Tabular):
 
 
 def not_among(name: object, names: Iterable[str], report: Report) -> UnknownVariable:
-    """The error for a name that an answer does not have; what was given is known, and in no answer."""
+    """The error for a name that an answer does not have; observed variables are in no answer."""
     if report.given and isinstance(name, str) and name in report.given:
         given = condition({name: report.given[name]})
-        return UnknownVariable(name, names, why=f"{name!r} was given ({given}) and is no part of the answer")
+        return UnknownVariable(name, names, why=f"{name!r} was given ({given}) and is not part of the answer")
     return UnknownVariable(name, names)
 
 
@@ -214,7 +214,7 @@ def condition(given: Mapping[str, Any] | None) -> str:
 
 
 def noted(total: int, printed: int, things: str, report: Report, *, given: bool = True) -> str:
-    """What stands under a table: that it was shortened, what was given, and that it is approximate."""
+    """The notes under a table: that it was shortened, what was given, and that it is approximate."""
     notes = [f"... {total - printed:,} more of {total:,} {things}"] if printed < total else []
     if given and report.given:
         notes.append(f"given {condition(report.given)}")
@@ -222,9 +222,9 @@ def noted(total: int, printed: int, things: str, report: Report, *, given: bool 
 
 
 def pandas() -> Any:
-    """The module, or an error that says how to do without."""
+    """The module, or an error that names the alternative."""
     try:
         import pandas
     except ImportError:
-        raise ImportError("to_pandas needs pandas, which is not installed; to_dict does without.") from None
+        raise ImportError("to_pandas needs pandas, which is not installed; to_dict does not.") from None
     return pandas

@@ -1,4 +1,4 @@
-"""How an answer came about: what was known when, and what an engine did step by step."""
+"""How an answer came about: its bounds over time, and what an engine did step by step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CELL = 50  # letters of a cell of a trace
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Course(Tabular):
-    """How bounds closed in on an answer: what it was known to be at least and at most, after so much work.
+    """How bounds converged on an answer: the lower and the upper one, after each amount of work.
 
     Bounds are on the logarithm of P(given), or of P(states, given) for the most probable states.
 
@@ -63,7 +63,7 @@ class Trace(Tabular, tuple[tuple[str, ...], ...]):
         return self.header, rows, notes
 
     def __str__(self) -> str:
-        """All rows, whole: whoever prints a trace wants to read it."""
+        """All rows in full: a printed trace is there to be read."""
         return "\n".join("  ".join(row) for row in (self.header, *self))
 
     def __reduce__(self) -> tuple[object, ...]:

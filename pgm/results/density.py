@@ -68,7 +68,7 @@ class Density(OfVariables):
 
     @property
     def mean(self) -> Any:
-        """The mean: a number, or for a joint distribution an array in the order of `names`."""
+        """The mean: a float, or for a joint distribution an array in the order of `names`."""
         found = self._weights @ self._means
         return float(found[0]) if self._one else found
 
@@ -100,13 +100,13 @@ class Density(OfVariables):
         return self._weights, self._means, self._covariances
 
     def expectation(self, f: Callable[..., float] | None = None) -> Any:
-        """The mean. That of a function would take an integral, which is not computed.
+        """The mean; the mean of a function would need an integral, which is not computed.
 
         Args:
-            f: to be left out; it is there because distributions over states take one.
+            f: leave it out; it is here because discrete distributions take one.
 
         Raises:
-            InvalidArgument: there is a function.
+            InvalidArgument: a function is given.
 
         >>> from pgm.variables import Continuous
         >>> p = Density((Variable("x", Continuous()),), np.ones(1), np.array([[1.0]]), np.array([[[4.0]]]))
@@ -127,7 +127,7 @@ class Density(OfVariables):
             if not self.report.exact:
                 raise InvalidArgument(
                     f"Only mean and variance of {listed(self.names)} are known here, from a grid, and {what} "
-                    f"needs the density. At a number it is net.probability({{{self.names[0]!r}: number}}, "
+                    f"needs the density. At a point it is net.probability({{{self.names[0]!r}: value}},  "
                     f'given=..., engine="{self.report.engine}").'
                 )
             raise InvalidArgument(
@@ -143,13 +143,13 @@ class Density(OfVariables):
             )
 
     def pdf(self, x: Any) -> Any:
-        """The density at a number or at each element of an array; for several variables, at points.
+        """The density at a value or at each element of an array; for several variables, at points.
 
-        The last axis of points has the variables in the order of `names`; a dict {name: number} works too.
+        The last axis of points has the variables in the order of `names`; a dict {name: value} works too.
         Where a standard deviation is zero, the density is infinite at the mean.
 
         Args:
-            x: a number, an array of numbers, or points.
+            x: a value, an array of values, or points.
 
         Raises:
             InvalidArgument: only moments are known, or the covariance is singular.
@@ -191,10 +191,10 @@ class Density(OfVariables):
         return float(found) if found.ndim == 0 else found
 
     def cdf(self, x: Any) -> Any:
-        """P(variable <= x), for a number or each element of an array.
+        """P(variable <= x), for a value or each element of an array.
 
         Args:
-            x: a number, or an array of them.
+            x: a value, or an array of them.
 
         Raises:
             InvalidArgument: only moments are known, or there are several variables.
@@ -219,13 +219,13 @@ class Density(OfVariables):
         return np.asarray(parts @ self._weights)
 
     def quantile(self, q: Any) -> Any:
-        """The smallest x with cdf(x) >= q, for a number from 0 to 1 or each element of an array.
+        """The smallest x with cdf(x) >= q, for a probability or each element of an array.
 
         Args:
-            q: a number from 0 to 1, or an array of them.
+            q: a probability, or an array of them.
 
         Raises:
-            InvalidArgument: q is no such number, only moments are known, or there are several variables.
+            InvalidArgument: q is not from 0 to 1, only moments are known, or there are several variables.
 
         >>> from pgm.variables import Continuous
         >>> p = Density((Variable("x", Continuous()),), np.ones(1), np.array([[1.0]]), np.array([[[4.0]]]))
@@ -245,7 +245,7 @@ class Density(OfVariables):
         return float(found) if found.ndim == 0 else found
 
     def _bisected(self, wanted: np.ndarray, each: np.ndarray) -> np.ndarray:
-        """Halve the range between the quantiles of the components, to the last digit."""
+        """Bisect between the quantiles of the components, to the last digit."""
         used = self._weights > 0
         low, high = each[..., used].min(axis=-1), each[..., used].max(axis=-1)
         for _ in range(2100):  # far more than the digits of two doubles; ends when nothing lies between
@@ -323,7 +323,7 @@ class Density(OfVariables):
         return max(0.0, 0.5 * (apart - log_determinant(*first, *second, *known) - log_determinant(*known)))
 
     def sample(self, n: int, *, seed: int | np.random.Generator | None = None) -> np.ndarray:
-        """Draw n numbers, or n rows with the variables in the order of `names`.
+        """Draw n values, or n rows with the variables in the order of `names`.
 
         Args:
             n: how many.
@@ -373,12 +373,12 @@ class Density(OfVariables):
         return len(self.variables)
 
     def __getattr__(self, name: str) -> NoReturn:
-        """Say what there is in place of what only distributions over states have."""
+        """Name the alternative to what only discrete distributions have."""
         instead = ": see .mean, .variance, .pdf(x) and .quantile(q)" if name in _OF_STATES else ""
         raise AttributeError(f"a Density has no .{name}{instead}", name=name, obj=self)
 
     def only_moments(self, report: Report) -> Density:
-        """The same mean and covariance, of a density that is not known.
+        """The same mean and covariance, of an unknown density.
 
         Args:
             report: how they were found.
@@ -476,7 +476,7 @@ def as_density(
     report: Report,
     form: Form | None = None,
 ) -> Density:
-    """A mixture as a result; one whose components are all the same is a single one."""
+    """A mixture as a result; identical components become a single one."""
     if len(weights) > 1 and (means == means[0]).all() and (covariances == covariances[0]).all():
         weights, means, covariances = np.ones(1), means[:1], covariances[:1]
     return Density(variables, weights, means, covariances, report, form)
@@ -488,10 +488,10 @@ def digits(value: float) -> str:
 
 
 def _points(x: Any, dim: int, names: tuple[str, ...]) -> np.ndarray:
-    """Numbers as points: the last axis has the variables."""
+    """Values as points: the last axis has the variables."""
     if isinstance(x, Mapping):
         if set(x) != set(names):
-            raise InvalidArgument(f"A point has a number for each of {listed(names)}, not {shown(x)}.")
+            raise InvalidArgument(f"A point has a value for each of {listed(names)}, not {shown(x)}.")
         x = np.stack([np.asarray(x[name], dtype=np.float64) for name in names], axis=-1)
         return np.asarray(x)
     try:
@@ -501,7 +501,7 @@ def _points(x: Any, dim: int, names: tuple[str, ...]) -> np.ndarray:
     if dim == 1:
         return points[..., None]
     if points.ndim == 0 or points.shape[-1] != dim:
-        raise InvalidArgument(f"A point has {dim} numbers, one for each of {listed(names)}, not {shown(x)}.")
+        raise InvalidArgument(f"A point has {dim} values, one for each of {listed(names)}, not {shown(x)}.")
     return points
 
 

@@ -19,7 +19,7 @@ from pgm.variables import State, Variable, is_missing
 if TYPE_CHECKING:
     import pandas as pd
 
-_TITLE = 60  # letters, above which a title is no heading of a column
+_TITLE = 60  # letters, above which a title is not a heading of a column
 
 
 class Distribution(OfVariables):
@@ -83,7 +83,7 @@ class Distribution(OfVariables):
 
     @property
     def bounds(self) -> np.ndarray | None:
-        """The least and the most that each probability can be, along the last axis; None: not known."""
+        """A lower and an upper bound on each probability, along the last axis; None: not known."""
         found = self.report.intervals
         if found is None or not found.sure:
             return None
@@ -135,7 +135,7 @@ class Distribution(OfVariables):
         Args:
             a: one of the names, or several, taken as one variable.
             b: others.
-            given: variables whose states are known when b is heard of, whichever they are.
+            given: variables to condition on.
 
         Raises:
             UnknownVariable: a name that this is not the distribution of.
@@ -158,13 +158,13 @@ class Distribution(OfVariables):
         return max(0.0, float((abc * (np.log(b_given_ac) - np.log(b_given_c))).sum()))
 
     def expectation(self, f: Callable[..., float] | None = None) -> float:
-        """The mean of the states, which must be numbers, or of a function of them.
+        """The mean of the states, which must be numeric, or of a function of them.
 
         Args:
             f: a function of a state; of a joint distribution, of as many states. None: the state itself.
 
         Raises:
-            InvalidArgument: without f, states that are no numbers, or several variables.
+            InvalidArgument: without f, states that are not numeric, or several variables.
 
         >>> die = Distribution((Variable("die", range(1, 7)),), np.full(6, 1 / 6))
         >>> round(die.expectation(), 6), round(die.expectation(lambda eyes: eyes**2), 6)
@@ -173,11 +173,11 @@ class Distribution(OfVariables):
         if f is not None:
             joint = len(self.variables) > 1
             return math.fsum(p * (f(*key) if joint else f(key)) for key, p in self.items() if p > 0)
-        return math.fsum(p * state for state, p in self._numbers() if p > 0)
+        return math.fsum(p * state for state, p in self._weighted_states() if p > 0)
 
     @property
     def mean(self) -> Any:
-        """The mean of one variable whose states are numbers, as `expectation()` gives it.
+        """The mean of one variable whose states are numeric, as `expectation()` gives it.
 
         >>> Distribution((Variable("children", [0, 1, 2]),), np.array([0.5, 0.25, 0.25])).mean
         0.75
@@ -186,24 +186,24 @@ class Distribution(OfVariables):
 
     @property
     def variance(self) -> Any:
-        """The variance of one variable whose states are numbers.
+        """The variance of one variable whose states are numeric.
 
         >>> Distribution((Variable("children", [0, 1, 2]),), np.array([0.5, 0.25, 0.25])).variance
         0.6875
         """
         mean = self.expectation()
-        return math.fsum(p * (state - mean) ** 2 for state, p in self._numbers() if p > 0)
+        return math.fsum(p * (state - mean) ** 2 for state, p in self._weighted_states() if p > 0)
 
     @property
     def std(self) -> Any:
-        """The standard deviation of one variable whose states are numbers."""
+        """The standard deviation of one variable whose states are numeric."""
         return math.sqrt(self.variance)
 
-    def _numbers(self) -> Iterable[tuple[Any, float]]:
-        """Pairs of state and probability, of one variable whose states are numbers."""
+    def _weighted_states(self) -> Iterable[tuple[Any, float]]:
+        """Pairs of state and probability, of one variable whose states are numeric."""
         if len(self.variables) > 1 or not all(isinstance(state, int | float) for state in self.states):
             raise InvalidArgument(
-                f"The mean of {listed(self.names)} needs one variable whose states are numbers; "
+                f"The mean of {listed(self.names)} needs one variable whose states are numeric; "
                 "give a function of the states: expectation(lambda state: ...)."
             )
         return self.items()

@@ -1,4 +1,4 @@
-"""What will be observed where it is a number of any kind: its mean, its spread and its quantiles."""
+"""Forecasts of numeric observations of any kind: mean, standard deviation and quantiles."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Emitted(Tabular):
         self.names = [name] if not emission.vector else [f"{name}[{i}]" for i in range(emission.dim)]
 
     def __eq__(self, other: object) -> bool:
-        """Equal when the same is emitted as probably."""
+        """Equal when the same is emitted with the same probabilities."""
         if not isinstance(other, Emitted):
             return NotImplemented
         return bool(self._emission == other._emission) and np.array_equal(self._p, other._p)
@@ -37,13 +37,13 @@ class Emitted(Tabular):
 
     @property
     def mean(self) -> Any:
-        """The mean of each entry; a number where one is observed."""
+        """The mean of each entry; a float where one value is observed."""
         found = self._p @ self._emission.moments()[0]
         return found if self._emission.vector else float(found[0])
 
     @property
     def std(self) -> Any:
-        """The standard deviation of each entry; a number where one is observed."""
+        """The standard deviation of each entry; a float where one value is observed."""
         mean, variance = self._emission.moments()
         middle = self._p @ mean
         found = np.sqrt(np.maximum(self._p @ (variance + (mean - middle) ** 2), 0.0))
@@ -54,10 +54,10 @@ class Emitted(Tabular):
 
         Args:
             tail: a probability between 0 and 1.
-            entry: the number of the entry.
+            entry: the index of the entry.
 
         Raises:
-            InvalidArgument: it is no probability between 0 and 1.
+            InvalidArgument: it is not a probability between 0 and 1.
 
         >>> from pgm.distributions import Poisson
         >>> Emitted(Poisson([1.0]), np.ones(1)).quantile(0.9)

@@ -1,6 +1,6 @@
-"""The facts that engines add to a report: what each is called, how it is said, and what several become.
+"""The facts that engines add to a report: what each is called, how it is printed, and how several combine.
 
-An engine that measures something new adds a line to `FACTS`; nothing else has to know of it.
+An engine that measures something new adds a line to `FACTS`; nothing else needs to know about it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def _first(values: Sequence[Any]) -> Any:
 
 
 def _none(values: Sequence[Any]) -> None:
-    """What is said of the parts of an answer does not hold for all of it."""
+    """A fact about the parts of an answer that does not hold for the whole."""
 
 
 def _smallest(values: Sequence[Any]) -> Any:
@@ -65,7 +65,7 @@ def _log_bounds(ends: tuple[float, float], report: Report) -> str:
 
 
 def _intervals(each: Any, _: Report) -> str:
-    return f"{'bounds' if each.sure else '95 % intervals'} for each of {each.low.size:,} numbers"
+    return f"{'bounds' if each.sure else '95 % intervals'} for each of {each.low.size:,} values"
 
 
 def _chains(chains: Any, _: Report) -> str:
@@ -83,9 +83,9 @@ def _course(course: Any, _: Report) -> str:
 FACTS: dict[str, Fact] = {
     # Holds the answer in 95 of 100 seeds.
     "interval": Fact("95 % interval", lambda ends, _: f"{ends[0]:.6g} to {ends[1]:.6g}"),
-    # What the answer is surely between.
+    # Bounds that always hold the answer.
     "bounds": Fact("between", lambda ends, _: f"{ends[0]:.6g} and {ends[1]:.6g}", merged=_none),
-    # Of a policy that may not be the best: what it is worth, and what the best one is worth at the most.
+    # Of a policy that may not be the best: what it is worth, and an upper bound on the best one.
     "value": Fact("value", merged=_none),
     "bound": Fact("bound", merged=_none),
     "gap": Fact("gap", merged=_none),

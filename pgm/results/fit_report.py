@@ -1,4 +1,4 @@
-"""How a fit went: its log-likelihoods, why it stopped, and what the number of parameters makes of them."""
+"""How a fit went: its log-likelihoods, why it stopped, and the information criteria that follow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHOWN = 3  # rows without data in print
 class FitReport(Frozen):
     """How a fit went; `log_likelihoods` begins with that of the start and has one more for each iteration.
 
-    `stopped_by` says what ended it: "tol", "max_iter", "time limit", or "rounding" where doubles hold nothing
+    `stopped_by` says what ended it: "tol", "max_iter", "time limit", or "rounding" if doubles allow nothing
     better although `tol` is not met. Of several starts it is the best that is reported; `starts` has the
     log-likelihoods of all.
 
@@ -35,7 +35,7 @@ class FitReport(Frozen):
     n_parameters: int | None
     n_rows: int | None  # observations, for BIC
     starts: tuple[tuple[float, ...], ...]
-    kept: tuple[Any, ...]  # states that were never visited, which keep their numbers
+    kept: tuple[Any, ...]  # states that were never visited, which keep their parameters
     unseen: tuple[tuple[str, dict[str, Any]], ...]  # rows without data: (node, {parent: state})
     engine: str  # which approximated the log-likelihoods; none: they are exact
 
@@ -50,7 +50,7 @@ class FitReport(Frozen):
         unseen: tuple[tuple[str, dict[str, Any]], ...] = (),
         engine: str = "",
     ) -> None:
-        """Take what was recorded."""
+        """Store what was recorded."""
         self.__dict__.update(
             log_likelihoods=log_likelihoods,
             stopped_by=stopped_by,
@@ -68,17 +68,17 @@ class FitReport(Frozen):
 
     @property
     def log_likelihood(self) -> float:
-        """The log-likelihood of what was learned."""
+        """The log-likelihood of the fitted parameters."""
         return self.log_likelihoods[-1]
 
     @property
     def iterations(self) -> int:
-        """How often parameters were changed."""
+        """The number of parameter updates."""
         return len(self.log_likelihoods) - 1
 
     @property
     def converged(self) -> bool:
-        """Whether it stopped because nothing more than `tol` was gained."""
+        """Whether it stopped because an iteration gained no more than `tol`."""
         return self.stopped_by == "tol"
 
     @property
@@ -120,7 +120,7 @@ class FitReport(Frozen):
         return self.__dict__
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """As it was."""
+        """Restore it."""
         self.__dict__.update(state)
 
     def _lines(self) -> list[tuple[str, str]]:
@@ -166,7 +166,7 @@ class FitReport(Frozen):
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         from pgm import plot
 
@@ -174,6 +174,6 @@ class FitReport(Frozen):
 
 
 def _row(node: str, parents: dict[str, Any]) -> str:
-    """A row of a table in words."""
+    """A row of a table as text."""
     given = ", ".join(f"{name} = {state}" for name, state in parents.items())
     return f"{node} | {given}" if given else node

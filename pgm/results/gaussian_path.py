@@ -64,7 +64,7 @@ class Matrices(NamedTuple):
 
 
 class Output(NamedTuple):
-    """How observations come from states: y[t] = C x[t] + shift + N(0, R)."""
+    """The observation model: y[t] = C x[t] + shift + N(0, R)."""
 
     names: tuple[str, ...]
     C: np.ndarray  # (k, m, n)
@@ -73,7 +73,7 @@ class Output(NamedTuple):
     shift: np.ndarray | None  # (T, m)
 
     def seen_in(self, path: GaussianPath, *, noise: bool) -> GaussianPath:
-        """What is known of observations, with their noise or without, where this is known of the states."""
+        """The distribution of observations, with their noise or without, given that of the states."""
         mean = (
             (self.C[self.look] @ path.mean[:, :, None])[:, :, 0]
             if len(self.C) > 1
@@ -85,7 +85,7 @@ class Output(NamedTuple):
 
 
 class Seen:
-    """How observations come from states through a function: moments of h(x), found when first read."""
+    """An observation model with a function: moments of h(x), computed when first read."""
 
     __slots__ = ("R", "_find", "_found", "look", "names")
 
@@ -96,7 +96,7 @@ class Seen:
         look: np.ndarray,
         find: Callable[[], tuple[np.ndarray, np.ndarray]] | tuple[np.ndarray, np.ndarray],
     ) -> None:
-        """Take names, covariances of noise (k, m, m), which each step has, and what finds the moments."""
+        """Take names, covariances of noise (k, m, m), which each step has, and a function for the moments."""
         self.names, self.R, self.look, self._find = names, R, look, find
         self._found: tuple[np.ndarray, np.ndarray] | None = None if callable(find) else find
 
@@ -108,7 +108,7 @@ class Seen:
         return self._found
 
     def seen_in(self, path: GaussianPath, *, noise: bool) -> GaussianPath:
-        """What is known of observations, with their noise or without, where this is known of the states."""
+        """The distribution of observations, with their noise or without, given that of the states."""
         mean, spread = self.moments()
         made = spread + self.R[self.look] if noise else spread.copy()
         matrices = Matrices(made, np.arange(len(mean)))
@@ -155,7 +155,7 @@ class GaussianPath(Result, Tabular):
         put(self, "_matrices", matrices)
         put(self, "_covariance", None)
 
-    # --- numbers ---
+    # --- values ---
 
     @property
     def values(self) -> np.ndarray:
@@ -178,7 +178,7 @@ class GaussianPath(Result, Tabular):
         return found
 
     def interval(self, level: float = 0.95) -> Intervals:
-        """What each number lies between with this probability; the tails on both sides are equal.
+        """The interval of each value with this probability; the tails on both sides are equal.
 
         Args:
             level: the probability, between 0 and 1.
@@ -204,7 +204,7 @@ class GaussianPath(Result, Tabular):
             names: one name, or a list of names.
 
         Raises:
-            UnknownVariable: a name that this has not.
+            UnknownVariable: a name that this does not have.
             InvalidArgument: no name at all.
 
         >>> two = Matrices(np.array([[[1.0, 0.5], [0.5, 4.0]]]), np.zeros(1, int))
@@ -282,7 +282,7 @@ class GaussianPath(Result, Tabular):
             names: which variables; the first four if left out.
             level: the probability of the bands.
             figsize: width and height of a new figure in inches.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         from pgm import plot
 
@@ -309,7 +309,7 @@ class GaussianPath(Result, Tabular):
 
 
 class StatesOverTime(GaussianPath):
-    """What is known of the states of a linear dynamical system, a normal distribution for each step."""
+    """Posterior states of a linear dynamical system, a normal distribution for each step."""
 
     __slots__ = ("_output", "_y", "step_scores")
     _kind: ClassVar[str]  # what a picture calls it
@@ -362,14 +362,14 @@ class StatesOverTime(GaussianPath):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw the observations as dots and what is known of the signal in them as a line in a band.
+        """Draw the observations as dots, and the signal in them as a line in a band.
 
         Args:
             ax: axes to draw on, such as those of another picture; a new figure if left out.
             names: which states or entries of the observations; all of these, four at most, if left out.
             level: the probability of the bands.
             figsize: width and height of a new figure in inches.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
 
         Raises:
             UnknownVariable: a name of neither.
@@ -385,14 +385,14 @@ class StatesOverTime(GaussianPath):
         )
 
     def _own_parts(self) -> tuple[object, ...]:
-        """What the constructor of this kind takes besides."""
+        """The further constructor arguments of this kind."""
         return ()
 
 
 class Filtered(StatesOverTime):
-    """The states given what was observed until each step: `mean`, `covariance`, `log_likelihood`.
+    """The states given the observations up to each step: `mean`, `covariance`, `log_likelihood`.
 
-    `predicted_mean` and `predicted_covariance` are given only what was observed before it.
+    `predicted_mean` and `predicted_covariance` use only the observations before it.
     """
 
     __slots__ = ("_predicted", "predicted_mean")
@@ -420,7 +420,7 @@ class Filtered(StatesOverTime):
 
     @property
     def predicted_covariance(self) -> np.ndarray:
-        """The covariance of each step given what was observed before it."""
+        """The covariance of each step given the observations before it."""
         return self._laid().all()
 
     def _laid(self) -> Matrices:
@@ -439,7 +439,7 @@ class Filtered(StatesOverTime):
 
 
 class Smoothed(StatesOverTime):
-    """The states given all that was observed: `mean`, `covariance`, `log_likelihood`.
+    """The states given all observations: `mean`, `covariance`, `log_likelihood`.
 
     `lag_one_covariance` has the covariance of each state (rows) with the next one (columns).
     """
@@ -458,8 +458,8 @@ class Smoothed(StatesOverTime):
     ) -> None:
         """Take arrays, which become read-only; `others` as for `StatesOverTime`.
 
-        `regression` has, for each step but the last, what makes of the covariance of the next state the one
-        with it; or these covariances themselves.
+        `regression` has, for each step but the last, the factor that turns the next state's covariance into
+        that with it; or these covariances themselves.
         """
         super().__init__(names, mean, matrices, *others)
         put(self, "_regression", regression)
@@ -482,7 +482,7 @@ class Smoothed(StatesOverTime):
 
 
 class Forecast(StatesOverTime):
-    """The states of steps to come: `mean`, `covariance`; `predicted` is what will be observed then.
+    """The states of future steps: `mean`, `covariance`; `predicted` is the forecast of observations.
 
     >>> import pgm
     >>> lds = pgm.LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
@@ -495,7 +495,7 @@ class Forecast(StatesOverTime):
 
     @property
     def predicted(self) -> GaussianPath:
-        """What will be observed: the signal and its noise."""
+        """The forecast of observations: the signal and its noise."""
         return self._observed(noise=True)
 
     def _notes(self, printed: int) -> str:

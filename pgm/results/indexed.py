@@ -1,4 +1,4 @@
-"""Names that end in indices, as pixel[3,4], as places in an array."""
+"""Names that end in indices, such as pixel[3,4], as positions in an array."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _INDICES = re.compile(r"\d{1,9}(?:,\d{1,9})*", re.ASCII).fullmatch
 def indexed(
     names: Iterable[str], prefix: str, report: Report
 ) -> tuple[list[int], tuple[np.ndarray, ...], tuple[int, ...]]:
-    """Where names like "prefix[0,0]" stand, their indices axis by axis, and the shape that these fill."""
+    """The positions of names like "prefix[0,0]", their indices axis by axis, and the shape they fill."""
     begin = f"{prefix}["
     matches = [
         (i, name[len(begin) : -1])
@@ -47,7 +47,7 @@ def indexed(
     if not right:
         given = [name for name in report.given or () if name.startswith(begin)]
         was = "was" if len(given) == 1 else "were"
-        why = f" {listed(given)} {was} given: what is known is no part of it."
+        why = f" {listed(given)} {was} given: what is known is not part of it."
         raise InvalidArgument(
             f"The variables '{prefix}[...]' are {len(matches):,} of the {math.prod(shape):,} "
             f"that an array of shape {shape} needs.{why if given else ''}"

@@ -1,4 +1,4 @@
-"""What each value of an answer lies between."""
+"""Intervals around each value of an answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NORMAL_95 = (
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
 class Intervals(Tabular):
-    """What each value of an answer lies between: arrays of the shape of its `values`.
+    """Intervals around each value of an answer: arrays of the shape of its `values`.
 
     >>> Intervals(np.array([0.28]), np.array([0.32]))[0]
     (0.28, 0.32)
@@ -43,7 +43,7 @@ class Intervals(Tabular):
     def changed(
         self, change: Callable[[np.ndarray, Any], np.ndarray], values: np.ndarray | float = math.nan
     ) -> Intervals:
-        """The same for other values: `change` gets an array, and what stands in it for a value that is known.
+        """The same for other values: `change` gets an array, and its placeholder for a known value.
 
         The ends of such a value are the value itself.
         """
@@ -61,12 +61,12 @@ class Intervals(Tabular):
 
     @property
     def sure(self) -> bool:
-        """Whether they hold the values without fail, and not only in 95 of 100 seeds."""
+        """Whether they always hold the values, and not only in 95 of 100 seeds."""
         return self.errors is None
 
     @property
     def heads(self) -> tuple[str, str]:
-        """What stands above the ends in a table."""
+        """The headings of the ends in a table."""
         return ("at least", "at most") if self.sure else ("95 % from", "to")
 
     def cells(self, index: Any = ...) -> list[list[str]]:
@@ -77,9 +77,9 @@ class Intervals(Tabular):
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         rows = [[str(i), *ends] for i, ends in enumerate(self.cells())]
         more = self.low.size - len(rows)
-        return ["", *self.heads], rows, f"... {more:,} more of {self.low.size:,} numbers" if more else ""
+        return ["", *self.heads], rows, f"... {more:,} more of {self.low.size:,} intervals" if more else ""
 
 
 def farthest(intervals: Intervals, values: np.ndarray) -> float:
-    """How far any of these values is from an end of its interval, at most."""
+    """The largest distance of any of these values from an end of its interval."""
     return float(np.maximum(intervals.high - values, values - intervals.low).max(initial=0.0))

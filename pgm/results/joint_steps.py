@@ -1,4 +1,4 @@
-"""Answers about several hidden chains: together, where each by itself is a marginal, or chain by chain."""
+"""Answers about several hidden chains: jointly, with a marginal for each, or chain by chain."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class JointBeliefs(StateBeliefs):
-    """What is believed in each step of the states of several chains, whose names are in `variables`.
+    """The distribution, in each step, of the states of several chains, whose names are in `variables`.
 
-    `values` has a row for each step and a column for each tuple of states; `marginal` says it of one chain.
+    `values` has a row for each step and a column for each tuple of states; `marginal` has that of one chain.
 
     >>> import pgm
     >>> coin = pgm.MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]])
@@ -49,7 +49,7 @@ class JointBeliefs(StateBeliefs):
         put(self, "variables", variables)
 
     def marginal(self, name: str) -> StateBeliefs:
-        """What is believed of one chain.
+        """The distribution of one chain.
 
         Args:
             name: the chain.
@@ -76,11 +76,11 @@ class JointBeliefs(StateBeliefs):
 
 
 class ChainBeliefs(_OfSteps):
-    """What is believed in each step of each of several chains by itself, found by an approximation.
+    """The distribution, in each step, of each of several chains separately, found by an approximation.
 
     `values` has a row for each step and a column for each state of each chain, those of the first chain
-    first. `log_likelihood` is a lower bound where `report.log_bounds` says so, and NaN where nothing is
-    known of it. `report.intervals` has standard errors of what was drawn, in the shape of `values`.
+    first. `log_likelihood` is a lower bound where `report.log_bounds` says so, and NaN where it is
+    unknown. `report.intervals` has standard errors of sampled answers, in the shape of `values`.
 
     >>> import pgm
     >>> coin = pgm.MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]])
@@ -105,7 +105,7 @@ class ChainBeliefs(_OfSteps):
         about: str,
         report: Report,
     ) -> None:
-        """Take the beliefs about each chain, one beside the other, and what each step adds to the bound."""
+        """Take the beliefs about each chain, side by side, and what each step contributes to the bound."""
         for name, value in (("values", values), ("step_scores", step_scores)):
             value.flags.writeable = False
             put(self, name, value)
@@ -115,7 +115,7 @@ class ChainBeliefs(_OfSteps):
         put(self, "report", report)
 
     def marginal(self, name: str) -> StateBeliefs:
-        """What is believed of one chain.
+        """The distribution of one chain.
 
         Args:
             name: the chain.
@@ -223,7 +223,7 @@ class JointPath(StatePath):
 
 
 def which(variables: tuple[Variable, ...], name: str) -> int:
-    """The number of a chain."""
+    """The index of a chain."""
     names = [variable.name for variable in variables]
     if name not in names:
         raise InvalidArgument(

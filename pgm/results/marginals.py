@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class _Values(ValuesView[Distribution | Any]):
-    """The distributions, made as they are looked at: a million at once would keep the collector busy."""
+    """The distributions, created on access: a million at once would keep the garbage collector busy."""
 
     _mapping: Marginals
 
@@ -46,7 +46,7 @@ def _then(p: Distribution, code: int) -> str:
 
 
 def _of_part(report: Report, part: slice, values: np.ndarray) -> Report:
-    """What a report on several answers says of one of them."""
+    """The report on one of several answers."""
     assert report.intervals is not None
     own = report.intervals.changed(lambda a, _: a[part])
     report = report.changed(intervals=own)
@@ -136,10 +136,10 @@ class Marginals(ByName, Mapping[str, Distribution | Any]):
         The last axis has the states, in order, which must be the same for all; the others are the indices.
 
         Args:
-            prefix: what stands before the brackets.
+            prefix: the name before the brackets.
 
         Raises:
-            InvalidArgument: no variable is named so, some are missing, or they have different states.
+            InvalidArgument: no variable has such a name, some are missing, or they have different states.
 
         >>> pixels = [Variable(f"pixel[{i}]", ["black", "white"]) for i in range(2)]
         >>> Marginals(pixels, np.array([0.25, 0.75, 0.5, 0.5]), [0, 2]).to_array("pixel")
@@ -170,7 +170,7 @@ class Marginals(ByName, Mapping[str, Distribution | Any]):
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         from pgm import plot
 
@@ -195,8 +195,8 @@ class Marginals(ByName, Mapping[str, Distribution | Any]):
 class MaxMarginals(ByName, Mapping[str, Mapping[Any, "Probability"]]):
     """For each variable that is not observed {state: max P(all states, given) with it}, in the model's order.
 
-    Each number is a float with a `.log` that does not underflow. The largest of any variable is that of the
-    most probable explanation, and stands at its state there.
+    Each is a float with a `.log` that does not underflow. The largest of any variable is that of the
+    most probable explanation, at its state there.
 
     >>> rain = Variable("rain", [False, True])
     >>> found = MaxMarginals([rain], np.log([0.14, 0.27]), [0])
@@ -233,7 +233,7 @@ class MaxMarginals(ByName, Mapping[str, Mapping[Any, "Probability"]]):
             name: one of the variables.
 
         Raises:
-            UnknownVariable: a name that is none of them.
+            UnknownVariable: a name that is not one of them.
 
         >>> import pgm
         >>> mrf = pgm.MarkovNetwork()
@@ -255,7 +255,7 @@ class MaxMarginals(ByName, Mapping[str, Mapping[Any, "Probability"]]):
         return MappingProxyType(made)
 
     def to_dict(self) -> dict[str, dict[Any, float]]:
-        """{name: {state: number}}."""
+        """{name: {state: probability}}."""
         return {name: {state: float(p) for state, p in each.items()} for name, each in self.items()}
 
     def to_pandas(self) -> pd.DataFrame:
@@ -278,12 +278,12 @@ class MaxMarginals(ByName, Mapping[str, Mapping[Any, "Probability"]]):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw how probable the best with each state is, relative to the best of all; returns the Axes.
+        """Draw the best probability with each state, relative to the best of all; returns the Axes.
 
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         from pgm import plot
 

@@ -35,7 +35,7 @@ class MixedMarginals(Marginals):
         densities: Callable[[str], Density],
         report: Report = EXACT,
     ) -> None:
-        """Take all variables in order, the discrete distributions, and what makes the others when asked."""
+        """Take all variables in order, the discrete distributions, and a function for the others."""
         variables = tuple(variables)
         begins = dict(zip(discrete, discrete._offsets, strict=True))
         super().__init__(variables, discrete._flat, [begins.get(v.name, 0) for v in variables], report)
@@ -43,7 +43,7 @@ class MixedMarginals(Marginals):
 
     @property
     def discrete(self) -> Marginals:
-        """Those of the variables with states."""
+        """The distributions of the discrete variables."""
         begins = {v: at for v, at in zip(self._variables, self._offsets, strict=True) if not v.continuous}
         return Marginals(begins, self._flat, list(begins.values()), self.report)
 
@@ -60,7 +60,7 @@ class MixedMarginals(Marginals):
         return super().to_array(prefix)
 
     def to_pandas(self) -> pd.DataFrame:
-        """A long frame with the columns variable, state, p of what has states, and mean, sd of the others."""
+        """A long frame with columns variable, state, p for states, and mean, sd for continuous variables."""
         rows = [(name, p.mean, p.std) for name, p in self.items() if isinstance(p, Density)]
         made = pandas().DataFrame(rows, columns=["variable", "mean", "sd"])
         frame: pd.DataFrame = pandas().concat([self.discrete.to_pandas(), made])
@@ -82,34 +82,34 @@ class MixedMarginals(Marginals):
 
 
 class MixedAssignment(Assignment):
-    """A joint assignment of discrete and continuous variables: {name: state or number}.
+    """A joint assignment of discrete and continuous variables: {name: state or value}.
 
     Probabilities are densities here: `log_joint` is log p(states and continuous values, given).
     """
 
-    __slots__ = ("numbers",)
-    numbers: dict[str, float]
+    __slots__ = ("continuous",)
+    continuous: dict[str, float]
 
     def __init__(
         self,
         variables: Iterable[Variable],
         codes: Sequence[int] | np.ndarray,
-        numbers: Mapping[str, float],
+        continuous: Mapping[str, float],
         log_probability: float | None,
         log_joint: float,
         report: Report = EXACT,
     ) -> None:
         """Take codes of all variables, those of continuous ones 0, and the values of these."""
         super().__init__(variables, codes, log_probability, log_joint, report)
-        put(self, "numbers", dict(numbers))
+        put(self, "continuous", dict(continuous))
 
     def __getitem__(self, name: str) -> Any:
-        """The state or number of one variable."""
-        found = self.numbers.get(name)
+        """The state or value of one variable."""
+        found = self.continuous.get(name)
         return super().__getitem__(name) if found is None else found
 
     def to_dict(self) -> dict[str, Any]:
-        """{name: state or number}."""
+        """{name: state or value}."""
         return {name: self[name] for name in self}
 
     def _states(self, places: Sequence[int]) -> np.ndarray:
@@ -117,13 +117,13 @@ class MixedAssignment(Assignment):
 
     def _parts(self) -> tuple[object, ...]:
         log = self._log_probability
-        return self._variables, self.codes, self.numbers, log, self.log_joint, self.report
+        return self._variables, self.codes, self.continuous, log, self.log_joint, self.report
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         rows = [
-            [label(name), digits(value) if name in self.numbers else label(value)]
+            [label(name), digits(value) if name in self.continuous else label(value)]
             for name, value in islice(self.to_dict().items(), ROWS)
         ]
         notes = noted(len(self), len(rows), "variables", self.report)
-        density = f"log density {self.log_joint:.10g}, with what was given"
+        density = f"log density {self.log_joint:.10g}, together with the evidence"
         return ["variable", "value"], rows, "\n".join(note for note in (density, notes) if note)

@@ -30,11 +30,11 @@ def _known(name: Any, names: Sequence[str]) -> int:
 
 
 class NetworkBeliefs(_OfSteps):
-    """What is believed of the variables of a dynamic network in each step, and how likely the sequence is.
+    """The distribution of a dynamic network's variables in each step, and the likelihood of the sequence.
 
-    `values` has a row for each step and a column for each state of each variable, one variable beside the
+    `values` has a row for each step and a column for each state of each variable, one variable next to the
     other; `marginal(name)` has those of one. `step_scores` is the logarithm of each step's share of the
-    probability of all that was observed.
+    probability of all observations.
 
     >>> import pgm
     >>> dbn = pgm.DynamicBayesianNetwork()
@@ -50,7 +50,7 @@ class NetworkBeliefs(_OfSteps):
     step_scores: np.ndarray
     log_likelihood: float
     about: str  # "filtered", "smoothed", "forecast"
-    start: int  # the number of the first step
+    start: int  # the index of the first step
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class NetworkBeliefs(_OfSteps):
         start: int = 0,
         report: Report = INTERFACE,
     ) -> None:
-        """Take the beliefs, the logarithm of each step's share, and what kind of beliefs these are."""
+        """Take the beliefs, the logarithm of each step's share, and the kind of beliefs."""
         for name, value in (("values", values), ("step_scores", step_scores)):
             value.flags.writeable = False
             put(self, name, value)
@@ -76,13 +76,13 @@ class NetworkBeliefs(_OfSteps):
         return tuple(v.name for v in self.variables)
 
     def marginal(self, name: str) -> StateBeliefs:
-        """Return what is believed of one variable, step by step.
+        """Return the distribution of one variable, step by step.
 
         Args:
             name: the variable.
 
         Raises:
-            UnknownVariable: it is none of those that were asked about.
+            UnknownVariable: it is not one of those that were asked about.
 
         >>> import pgm
         >>> dbn = pgm.DynamicBayesianNetwork()
@@ -189,7 +189,7 @@ class NetworkCourse(_OfSteps):
         log_likelihood: float | Callable[[], float],
         report: Report = INTERFACE,
     ) -> None:
-        """Take codes of states, log P(course, observations), and log P(observations) or what works it out."""
+        """Take codes of states, log P(course, observations), and log P(observations) or a function for it."""
         kept = np.array(codes, dtype=np.int32)
         kept.flags.writeable = False
         for name, value in (("variables", tuple(variables)), ("codes", kept), ("report", report)):
@@ -204,7 +204,7 @@ class NetworkCourse(_OfSteps):
 
     @property
     def log_likelihood(self) -> float:
-        """Log P(observations): worked out when first asked for."""
+        """Log P(observations): computed on first access."""
         if callable(self._log_likelihood):
             put(self, "_log_likelihood", float(self._log_likelihood()))
         return self._log_likelihood  # type: ignore[return-value]
@@ -317,7 +317,7 @@ class SampledSteps(Drawn):
         return self.columns[_known(name, self.names)]
 
     def keys(self) -> tuple[str, ...]:
-        """The names of the variables, so that `dict(drawn)` is what a question takes."""
+        """The names of the variables, so that `dict(drawn)` can be passed to a question."""
         return self.names
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A number for each variable, or set of variables, the best first."""
+"""A value for each variable, or set of variables, the best first."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Names = tuple[str, ...]
 
 
 class OfSets(Result, Mapping[Names | str, float]):
-    """{name, or names: number}; a set of one is its name.
+    """{name, or names: value}; a set of one is its name.
 
-    What a subclass adds: the order of `_values`, and what the numbers are called.
+    What a subclass adds: the order of `_values`, and what the values are called.
     """
 
     __slots__ = ("_values",)
@@ -38,7 +38,7 @@ class OfSets(Result, Mapping[Names | str, float]):
         return next(iter(self._values))
 
     def to_dict(self) -> dict[Names | str, float]:
-        """{name, or names: number}."""
+        """{name, or names: value}."""
         return {names: self[names] for names in self}
 
     def to_pandas(self) -> pd.Series:

@@ -1,4 +1,4 @@
-"""What will be observed in steps to come, each made when it is asked for."""
+"""Forecasts of observations, each computed on access."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _CHUNK = 65_536
 
 
 def emitted(emission: Any, p: np.ndarray, name: str = "observation", names: Sequence[str] = ()) -> Seen:
-    """What is observed where states have these probabilities.
+    """The observation when states have these probabilities.
 
     Args:
         emission: what they emit.
         p: the probabilities.
-        name: what is observed is called.
-        names: of the entries of normal numbers; from `name` if left out.
+        name: of the observation.
+        names: of the entries of normal observations; from `name` if left out.
 
     Raises:
-        InvalidArgument: what is emitted has no form as a distribution.
+        InvalidArgument: the emission cannot be written as a distribution.
 
     >>> from pgm.distributions import Categorical
     >>> emitted(Categorical([[0.5, 0.5], [0.9, 0.1]]), np.array([0.5, 0.5])).values.round(6).tolist()
@@ -48,7 +48,7 @@ def emitted(emission: Any, p: np.ndarray, name: str = "observation", names: Sequ
 
 
 def unknown(emission: Any) -> str | None:
-    """Why what is emitted has no form as a distribution; None: it has one."""
+    """Why the emission cannot be written as a distribution; None: it can."""
     if hasattr(emission, "by_row"):
         return unknown(emission.shared)
     if emission.domain is not None or emission.normals() is not None:
@@ -63,13 +63,13 @@ def unknown(emission: Any) -> str | None:
 
 
 def columns(emission: Any) -> Mapping[str, Any] | None:
-    """The parts of what has columns of any kinds, by name; None: it has none."""
+    """The parts of an emission with columns of mixed kinds, by name; None: it has none."""
     found = getattr(emission, "columns", None)
     return None if found is None else found()
 
 
 def _untied(emission: Any, p: np.ndarray) -> tuple[Any, np.ndarray]:
-    """What is emitted by rows that several states share, with the probabilities of the rows."""
+    """The emission rows that several states share, with the probabilities of the rows."""
     while hasattr(emission, "by_row"):
         emission, p = emission.shared, emission.by_row(p)
     return emission, p
@@ -81,7 +81,7 @@ def _table(emission: Any) -> np.ndarray:
 
 
 class Outlook(Sequence[Seen]):
-    """What states emit that have these probabilities, a row for each step.
+    """The emissions of states with these probabilities, a row for each step.
 
     >>> from pgm.distributions import Poisson
     >>> Outlook(Poisson([1.0, 5.0]), np.array([[0.5, 0.5]])).mean.tolist()
@@ -93,7 +93,7 @@ class Outlook(Sequence[Seen]):
     def __init__(
         self, emission: Any, p: np.ndarray, name: str = "observation", names: Sequence[str] = ()
     ) -> None:
-        """Take what is emitted and the probabilities, (steps, states)."""
+        """Take the emission and the probabilities, (steps, states)."""
         self._emission, self._p = _untied(emission, p)
         self._name, self._names = name, tuple(names)
 
@@ -102,13 +102,13 @@ class Outlook(Sequence[Seen]):
         return len(self._p)
 
     def __getitem__(self, step: Any) -> Any:
-        """What is observed in one step."""
+        """The observation in one step."""
         if isinstance(step, slice):
             return Outlook(self._emission, self._p[step], self._name, self._names)
         return emitted(self._emission, self._p[step], self._name, self._names)
 
     def __eq__(self, other: object) -> bool:
-        """Equal when the same is emitted as probably."""
+        """Equal when the same is emitted with the same probabilities."""
         if not isinstance(other, Outlook):
             return NotImplemented
         same = (self._name, self._names) == (other._name, other._names)
@@ -118,12 +118,12 @@ class Outlook(Sequence[Seen]):
 
     @property
     def unknown(self) -> str | None:
-        """Why nothing can be said; None: something can."""
+        """Why there is no forecast; None: there is one."""
         return unknown(self._emission)
 
     @property
     def columns(self) -> Mapping[str, Outlook] | None:
-        """Each column by itself, where there are columns of any kinds."""
+        """Each column separately, where columns are of mixed kinds."""
         parts = columns(self._emission)
         return None if parts is None else {name: Outlook(one, self._p, name) for name, one in parts.items()}
 
@@ -134,12 +134,12 @@ class Outlook(Sequence[Seen]):
 
     @property
     def mean(self) -> np.ndarray:
-        """The mean of each step's numbers."""
+        """The mean of each step's values."""
         return self._moments()[0]
 
     @property
     def std(self) -> np.ndarray:
-        """The standard deviation of each step's numbers."""
+        """The standard deviation of each step's values."""
         return self._moments()[1]
 
     def _moments(self) -> tuple[np.ndarray, np.ndarray]:
@@ -164,7 +164,7 @@ class Outlook(Sequence[Seen]):
 
 
 class EachStep(tuple[Seen, ...]):
-    """What is observed in each step, where it is not the same states that emit it.
+    """The observation in each step, where different states emit it.
 
     >>> EachStep(()).columns
     """
@@ -180,19 +180,21 @@ class EachStep(tuple[Seen, ...]):
 
     @property
     def mean(self) -> np.ndarray:
-        """The mean of each step's numbers."""
+        """The mean of each step's values."""
         return np.array([one.mean for one in self])
 
     @property
     def std(self) -> np.ndarray:
-        """The standard deviation of each step's numbers."""
+        """The standard deviation of each step's values."""
         return np.array([one.std for one in self])
 
 
 def _beside(parts: Mapping[str, Outlook]) -> tuple[np.ndarray, np.ndarray]:
     for name, one in parts.items():
         if isinstance(one[0], Distribution) and not all(_is_number(s) for s in one[0].variables[0].states):
-            raise InvalidArgument(f"The column {name!r} has no numbers: ask it alone, .column({name!r}).")
+            raise InvalidArgument(
+                f"The states of column {name!r} are not numeric: ask for it alone, .column({name!r})."
+            )
     found = [(one.mean.reshape(len(one), -1), one.std.reshape(len(one), -1)) for one in parts.values()]
     return np.hstack([mean for mean, _ in found]), np.hstack([std for _, std in found])
 
@@ -202,10 +204,10 @@ def _is_number(state: Any) -> bool:
 
 
 def column(outlook: Outlook | EachStep, name: Any) -> Outlook:
-    """One column by itself; an error that names those that there are.
+    """One column; the error for an unknown one names those that exist.
 
     Args:
-        outlook: what has columns.
+        outlook: a forecast with columns.
         name: what the column is called.
 
     Raises:

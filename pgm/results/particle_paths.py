@@ -1,4 +1,4 @@
-"""States given all that was observed, as paths that were drawn by particles."""
+"""States given all observations, as paths drawn by a particle smoother."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pgm.results.intervals import Intervals
 
 
 class SmoothedPaths(Smoothed):
-    """The states given all that was observed, as paths that were drawn: `paths`, (paths, steps, states).
+    """The states given all observations, as sampled paths: `paths`, (paths, steps, states).
 
     `mean`, `covariance` and `interval` are those of the paths, whatever their distribution is.
 
@@ -33,7 +33,7 @@ class SmoothedPaths(Smoothed):
         put(self, "paths", paths)
 
     def interval(self, level: float = 0.95) -> Intervals:
-        """What each number lies between with this probability: quantiles of the paths.
+        """The interval of each value with this probability: quantiles of the paths.
 
         Args:
             level: the probability, between 0 and 1.

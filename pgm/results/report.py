@@ -21,16 +21,16 @@ _NO_FACTS: Mapping[str, Any] = MappingProxyType({})
 class Report(Frozen):
     """How an answer was made, and what was measured on the way.
 
-    Every answer has `engine`, `exact`, `converged`, `error`, `advice`, `profile` and `given`. An error that
-    nobody measured is None; that of an exact answer is 0. What else an engine measured is in `facts`, by
+    Every answer has `engine`, `exact`, `converged`, `error`, `advice`, `profile` and `given`. An error
+    that was not measured is None; that of an exact answer is 0. Whatever else was measured is in `facts`, by
     name. Each fact is an attribute as well, which is None, 0 or empty where it was not measured:
 
-    - `iterations`, and `residuals`, by how much messages still changed after each; `residual` is the last;
-    - `samples`, `effective_sample_size`, `r_hat`, `chains` and `log_error`, of engines that draw;
-    - `interval`, which holds the answer in 95 of 100 seeds; `bounds`, which hold it surely; `intervals`,
+    - `iterations`, and `residuals`, the largest change of a message after each; `residual` is the last;
+    - `samples`, `effective_sample_size`, `r_hat`, `chains` and `log_error`, of engines that sample;
+    - `interval`, which holds the answer in 95 of 100 seeds; `bounds`, which always hold it; `intervals`,
       either of them for each value of the answer; `log_bounds`, on the logarithm of P(given);
-    - `points` of a grid; `modes`, parts of the distribution that were found apart; `course`, what was known
-      when; `trace`, what was done step by step.
+    - `points` of a grid; `modes`, separate parts of the distribution that were found; `course`, the bounds
+      over time; `trace`, what was done step by step.
 
     >>> print(Report("loopy", exact=False, converged=False, error=3e-4, advice="raise sweeps="))
     APPROXIMATE (loopy): not converged, error 0.0003; raise sweeps=
@@ -59,7 +59,7 @@ class Report(Frozen):
         given: Mapping[str, Any] | None = None,
         **facts: Any,
     ) -> None:
-        """Take what every answer has, and by their names the facts that this engine adds."""
+        """Take what every answer has, and by name the facts that this engine adds."""
         self.__dict__.update(
             engine=engine,
             exact=exact,
@@ -78,7 +78,7 @@ class Report(Frozen):
         return Report(**own)
 
     def __getattr__(self, name: str) -> Any:
-        """A fact, or what is said where it was not measured."""
+        """A fact, or what is shown where it was not measured."""
         fact = FACTS.get(name)
         if fact is None:
             raise AttributeError(
@@ -91,11 +91,11 @@ class Report(Frozen):
         return sorted({*super().__dir__(), *FACTS})
 
     def __eq__(self, other: object) -> bool:
-        """Equal when all is but what was given, where the time went, and long records."""
+        """Equal except for the evidence, the profile, and long records."""
         return self._compared() == other._compared() if isinstance(other, Report) else NotImplemented
 
     def __hash__(self) -> int:
-        """That of what is compared."""
+        """The hash of what is compared."""
         return hash(self._compared())
 
     def _compared(self) -> tuple[object, ...]:
@@ -107,11 +107,11 @@ class Report(Frozen):
         return {**self.__dict__, "facts": dict(self.facts)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """As it was."""
+        """Restore it."""
         self.__dict__.update(state, facts=MappingProxyType(state["facts"]))
 
     def __str__(self) -> str:
-        """How it was made, and how long that took where it was measured."""
+        """How it was made, and how long that took if it was measured."""
         return self.summary + (f"; time: {self.profile!r}" if self.profile.total else "")
 
     def __repr__(self) -> str:
@@ -146,7 +146,7 @@ class Report(Frozen):
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         from pgm import plot
 
@@ -154,12 +154,12 @@ class Report(Frozen):
 
     @property
     def residual(self) -> float | None:
-        """By how much messages still changed when it stopped; None for an engine that sends none."""
+        """The largest change of a message when it stopped; None for an engine that sends none."""
         return self.residuals[-1] if self.residuals else None
 
     @property
     def summary(self) -> str:
-        """One line for under a table."""
+        """One line for the note under a table."""
         if self.exact:
             return "exact" if self.engine == "exact" else f"exact ({self.engine})"
         said = [] if self.converged else ["not converged"]
@@ -169,7 +169,7 @@ class Report(Frozen):
         return f"APPROXIMATE ({self.engine}){facts}" + (f"; {self.advice}" if self.advice else "")
 
     def _measured(self, *, records: bool = False) -> list[tuple[str, str, bool]]:
-        """What was measured: its name, its text, and whether that is said as "12 iterations"."""
+        """What was measured: its name, its text, and whether that reads as "12 iterations"."""
         found = []
         if not self.exact:
             found.append(("error", "not measured" if self.error is None else f"{self.error:.2g}", False))
@@ -181,9 +181,9 @@ class Report(Frozen):
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """What was measured, as plain Python objects; what was not, and long records, are left out.
+        """What was measured, as plain Python objects; facts that were not, and long records, are left out.
 
-        But for the error: None says that it was not measured.
+        The error is kept: None means that it was not measured.
 
         >>> Report("loopy", exact=False, iterations=20).to_dict()
         {'engine': 'loopy', 'exact': False, 'converged': True, 'error': None, 'iterations': 20}
@@ -206,14 +206,14 @@ class Report(Frozen):
 
 
 def _measured(facts: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The facts but for those that were not measured."""
+    """The facts that were measured."""
     if unknown := sorted(facts.keys() - FACTS.keys()):
         raise TypeError(f"no fact is called {listed(unknown)}; pgm.results.facts declares them")
     return MappingProxyType({k: v for k, v in facts.items() if v != FACTS[k].missing})
 
 
 def exact_report(engine: str, profile: Profile, given: Mapping[str, Any] | None) -> Report:
-    """The report of an exact answer: all else is as the class has it, which saves setting it."""
+    """The report of an exact answer: everything else is the class default, which saves setting it."""
     made = new(Report)
     made.__dict__.update(engine=engine, exact=True, error=0.0, profile=profile, given=given)
     return made

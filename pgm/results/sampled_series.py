@@ -1,4 +1,4 @@
-"""Series that were drawn from a linear dynamical system."""
+"""Series sampled from a linear dynamical system."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KALMAN = Report("kalman", exact=True)
 
 
 class SampledSeries(Drawn):
-    """States and observations that were drawn, step by step.
+    """Sampled states and observations, step by step.
 
     `states` is (steps, states); `observations` is (steps,) or (steps, entries): what `filter` takes.
 

@@ -1,4 +1,4 @@
-"""Cases that were drawn."""
+"""Sampled cases."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Samples(Result, Tabular, dict[str, np.ndarray]):
-    """Sampled cases, an array of states for each variable: a dict that goes straight into a DataFrame.
+    """Sampled cases, an array of states for each variable: a dict that converts directly to a DataFrame.
 
     >>> Samples({"rain": np.array([True, False]), "mood": np.array(["good", "bad"], dtype=object)})
     rain   mood
@@ -49,7 +49,7 @@ class Samples(Result, Tabular, dict[str, np.ndarray]):
         )
 
     def __ne__(self, other: object) -> bool:
-        """Not equal; a dict has its own idea of this."""
+        """Not equal; a dict would define this differently."""
         return not self == other
 
     __hash__ = None
@@ -82,7 +82,7 @@ class Samples(Result, Tabular, dict[str, np.ndarray]):
             name: of one variable; all if left out.
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         from pgm import plot
 

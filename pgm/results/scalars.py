@@ -1,4 +1,4 @@
-"""Answers that are a single number: floats that know how they were found."""
+"""Scalar answers: floats that know how they were found."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Probability(_Scalar):
     log: Logarithm
 
     def __new__(cls, value: float, report: Report = EXACT, log: float | None = None) -> Probability:
-        """Take a probability, and its logarithm where that is known better."""
+        """Take a probability, and its logarithm where that is more precise."""
         self = super().__new__(cls, value)
         if log is None:
             log = math.log(value) if value > 0 else -math.inf
@@ -47,7 +47,7 @@ class Probability(_Scalar):
 
     @property
     def bounds(self) -> tuple[float, float] | None:
-        """The least and the most that it can be; None: not known. `log.bounds` does not underflow."""
+        """A lower and an upper bound; None: not known. `log.bounds` does not underflow."""
         bounds: tuple[float, float] | None = self.report.bounds
         return bounds
 
@@ -76,7 +76,7 @@ class Logarithm(_Scalar):
 
     @property
     def bounds(self) -> tuple[float, float] | None:
-        """The least and the most that it can be, where an engine knows that."""
+        """A lower and an upper bound, where an engine knows them."""
         bounds: tuple[float, float] | None = self.report.log_bounds
         return bounds
 
@@ -86,7 +86,7 @@ class Logarithm(_Scalar):
 
 
 class Information(_Scalar):
-    """How much variables tell about each other, in nats; a float that knows whether it is exact.
+    """The mutual information of variables, in nats; a float that knows whether it is exact.
 
     >>> Information(0.5).exact
     True
@@ -101,12 +101,12 @@ class Information(_Scalar):
         return self
 
     def to_dict(self) -> dict[str, float]:
-        """{"nats": the number}."""
+        """{"nats": the value}."""
         return {"nats": float(self)}
 
 
 class ExpectedUtility(_Scalar):
-    """What a policy is worth on average; a float that knows whether it is exact.
+    """The expected utility of a policy; a float that knows whether it is exact.
 
     >>> ExpectedUtility(2.6).exact
     True
@@ -121,12 +121,12 @@ class ExpectedUtility(_Scalar):
         return self
 
     def to_dict(self) -> dict[str, float]:
-        """{"utility": the number}."""
+        """{"utility": the value}."""
         return {"utility": float(self)}
 
 
 def _on_both(value: float, log: float, report: Report) -> tuple[Report, Report]:
-    """What a report on a logarithm says of the probability, and of the logarithm."""
+    """The reports on a probability and on its logarithm, from that on the logarithm."""
     in_logs = report
     if report.log_error is not None:
         in_logs = report.changed(error=report.log_error)
@@ -148,5 +148,5 @@ def _on_both(value: float, log: float, report: Report) -> tuple[Report, Report]:
 
 
 def exp(log: float) -> float:
-    """The number whose logarithm this is; infinity where no float holds it."""
+    """The value whose logarithm this is; infinity where no float holds it."""
     return math.exp(log) if log < 709.0 else math.inf

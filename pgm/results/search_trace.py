@@ -1,4 +1,4 @@
-"""How a search for a structure went, step by step."""
+"""The course of a structure search, step by step."""
 
 from __future__ import annotations
 

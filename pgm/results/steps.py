@@ -30,7 +30,7 @@ _Step = TypeVar("_Step", bound="_OfSteps | StatesOverTime")
 
 
 class _OfSteps(Result, Tabular):
-    """What is said of each step of one sequence."""
+    """An answer for each step of one sequence."""
 
     __slots__ = ()
 
@@ -43,7 +43,7 @@ class _OfSteps(Result, Tabular):
         raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
-        """Equal when what is said of each step is, however it was found."""
+        """Equal when the answers for all steps are, however they were found."""
         if type(other) is not type(self):
             return NotImplemented
         assert isinstance(other, _OfSteps)
@@ -64,7 +64,7 @@ class _OfSteps(Result, Tabular):
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         from pgm import plot
 
@@ -72,10 +72,10 @@ class _OfSteps(Result, Tabular):
 
 
 class StateBeliefs(_OfSteps):
-    """What is believed of the hidden state in each step of a sequence, and how likely the sequence is.
+    """The distribution of the hidden state in each step of a sequence, and the likelihood of the sequence.
 
     `values` has a row for each step and a column for each state; `log_likelihood` is the logarithm of the
-    probability, or density, of all that was observed, and `step_scores` each step's share of it.
+    probability, or density, of all observations, and `step_scores` each step's share of it.
 
     >>> import pgm
     >>> coin = pgm.HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
@@ -101,7 +101,7 @@ class StateBeliefs(_OfSteps):
         pairs: np.ndarray | None = None,
         report: Report = CHAIN,
     ) -> None:
-        """Take the beliefs, the logarithm of each step's share, and what kind of beliefs these are."""
+        """Take the beliefs, the logarithm of each step's share, and the kind of beliefs."""
         for name, value in (("values", values), ("step_scores", step_scores), ("_pairs", pairs)):
             if value is not None:
                 value.flags.writeable = False
@@ -125,7 +125,7 @@ class StateBeliefs(_OfSteps):
 
     @property
     def path(self) -> tuple[Any, ...]:
-        """The most probable state of each step by itself; together they may be impossible."""
+        """The most probable state of each step on its own; together they may be impossible."""
         return tuple([self.states[code] for code in self.values.argmax(axis=1).tolist()])
 
     def __len__(self) -> int:
@@ -189,7 +189,7 @@ class StatePath(_OfSteps):
         log_likelihood: float | Callable[[], float],
         report: Report = CHAIN,
     ) -> None:
-        """Take codes of states, log P(path, observations), and log P(observations) or what works it out."""
+        """Take codes of states, log P(path, observations), and log P(observations) or a function for it."""
         kept = np.array(codes, dtype=np.int32)
         kept.flags.writeable = False
         for name, value in (("variable", variable), ("codes", kept), ("report", report)):
@@ -199,7 +199,7 @@ class StatePath(_OfSteps):
 
     @property
     def log_likelihood(self) -> float:
-        """Log P(observations): worked out when first asked for, as the best path does not need it."""
+        """Log P(observations): computed on first access, as the best path does not need it."""
         if callable(self._log_likelihood):
             put(self, "_log_likelihood", float(self._log_likelihood()))
         return self._log_likelihood  # type: ignore[return-value]
@@ -270,7 +270,7 @@ class StatePath(_OfSteps):
 
 
 class Drawn(_OfSteps):
-    """States and observations of one sequence that were drawn: a column for each number of a step."""
+    """Sampled states and observations of one sequence: a column for each value of a step."""
 
     __slots__ = ()
     observations: np.ndarray
@@ -307,7 +307,7 @@ class Drawn(_OfSteps):
 
 
 class SampledSequence(Drawn):
-    """States and observations that were drawn, step by step.
+    """Sampled states and observations, step by step.
 
     >>> import pgm
     >>> coin = pgm.HMM([1.0, 0.0], [[0.0, 1.0], [1.0, 0.0]], pgm.Categorical([[1.0, 0.0], [0.0, 1.0]]))
@@ -322,7 +322,7 @@ class SampledSequence(Drawn):
     def __init__(
         self, variable: Variable, codes: np.ndarray, observations: np.ndarray, report: Report = CHAIN
     ) -> None:
-        """Take codes of states and what was observed in each step."""
+        """Take codes of states and the observations of each step."""
         for name, value in (("codes", codes), ("observations", observations)):
             value.flags.writeable = False
             put(self, name, value)
@@ -348,8 +348,8 @@ class SampledSequence(Drawn):
 def _same(mine: Any, theirs: Any) -> bool:
     """Whether two parts of results are equal; NaN is equal to NaN."""
     if isinstance(mine, np.ndarray) and isinstance(theirs, np.ndarray):
-        numbers = mine.dtype.kind == "f" and theirs.dtype.kind == "f"
-        return np.array_equal(mine, theirs, equal_nan=numbers)
+        floats = mine.dtype.kind == "f" and theirs.dtype.kind == "f"
+        return np.array_equal(mine, theirs, equal_nan=floats)
     if isinstance(mine, tuple) and isinstance(theirs, tuple):
         return len(mine) == len(theirs) and all(map(_same, mine, theirs))
     return bool(mine == theirs)
@@ -360,7 +360,7 @@ def _cell(value: Any) -> str:
 
 
 class SequenceForecast(_OfSteps):
-    """What is expected of the steps that follow: `values` of the states, and `observations` one by one.
+    """The forecast of the steps that follow: `values` of the states, and `observations` step by step.
 
     >>> import pgm
     >>> coin = pgm.HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
@@ -382,7 +382,7 @@ class SequenceForecast(_OfSteps):
         log_likelihood: float,
         report: Report = CHAIN,
     ) -> None:
-        """Take the states, and what will be observed, of each step."""
+        """Take the states and the forecast observations of each step."""
         values.flags.writeable = False
         for name, value in (("variable", variable), ("values", values), ("_observed", observed)):
             put(self, name, value)
@@ -399,21 +399,21 @@ class SequenceForecast(_OfSteps):
         return len(self.values)
 
     def __getitem__(self, step: int) -> Distribution | Density | Emitted | Any:
-        """What will be observed in one of the steps, 0 the first of them; by column where kinds differ."""
+        """The forecast observation of one of the steps, the first is 0; by column where kinds differ."""
         return self._observed[of_steps(step, len(self))]
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of columns of any kinds, which `column` has by themselves; none: there is one kind."""
+        """The names of columns of mixed kinds, which `column` returns one by one; none: there is one kind."""
         return tuple(self._observed.columns or ())
 
     @property
     def unknown(self) -> str | None:
-        """Why nothing is said of what will be observed; None: it is."""
+        """Why future observations are not forecast; None: they are."""
         return self._observed.unknown
 
     def column(self, name: str) -> SequenceForecast:
-        """The same forecast of one column by itself, where columns of any kinds are observed.
+        """The same forecast of one column, where the observed columns are of mixed kinds.
 
         Args:
             name: what it is called.
@@ -439,19 +439,19 @@ class SequenceForecast(_OfSteps):
 
     @property
     def mean(self) -> np.ndarray:
-        """The mean of future observations, continuous ones or symbols that are numbers."""
+        """The mean of future observations, continuous ones or numeric symbols."""
         return self._observed.mean
 
     @property
     def std(self) -> np.ndarray:
-        """The standard deviation of what will be observed."""
+        """The standard deviation of future observations."""
         return self._observed.std
 
     def interval(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
-        """The least and the greatest value of each step between which it falls with this probability.
+        """The lower and the upper end of the interval of each step that has this probability.
 
         Args:
-            level: the probability, from 0 to 1; half of the rest lies below, half above.
+            level: the probability, from 0 to 1; the tails on both sides are equal.
 
         Raises:
             InvalidArgument: it is not a probability, or observations are not continuous.
@@ -503,7 +503,7 @@ class SequenceForecast(_OfSteps):
 
 
 def _seen(observed: Any) -> dict[str, np.ndarray]:
-    """What will be observed as columns of a table; those of each column where there are several."""
+    """The forecast observations as columns of a table; several of them for several observed columns."""
     if observed.unknown is not None:
         return {}
     if (parts := observed.columns) is not None:
@@ -521,13 +521,13 @@ def _seen(observed: Any) -> dict[str, np.ndarray]:
 
 
 def of_steps(step: Any, count: int) -> int:
-    """A step of so many, by its number; an error that says which there are.
+    """A step out of so many, by its index; an error that says which there are.
 
     >>> of_steps(-1, 3)
     2
     """
     if isinstance(step, bool) or not isinstance(step, int | np.integer):
-        raise InvalidArgument(f"Steps have numbers, from 0 on; not {shown(step)}.")
+        raise InvalidArgument(f"A step is found by its index, from 0 on, not by {shown(step)}.")
     if not -count <= step < count:
         raise InvalidArgument(f"There is no step {step:,}: there are {count:,}, and the first is 0.")
     return int(step) % count
@@ -540,7 +540,7 @@ def _ends(p: Any, entry: int, tails: list[float]) -> Any:
 
 
 class PerSequence(Result, Tabular, Sequence[_Step], Generic[_Step]):
-    """The same answer for each of several sequences: by number, or by the name that a frame gave them.
+    """The same answer for each of several sequences: by index, or by the name in the frame.
 
     >>> import pgm
     >>> coin = pgm.HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
@@ -556,14 +556,14 @@ class PerSequence(Result, Tabular, Sequence[_Step], Generic[_Step]):
     def __init__(
         self, items: Sequence[_Step], ids: Sequence[Any] | None = None, report: Report = CHAIN
     ) -> None:
-        """Take the answers, and what the sequences are called."""
+        """Take the answers and the names of the sequences."""
         put(self, "_items", tuple(items))
         put(self, "_ids", None if ids is None else tuple(ids))
         put(self, "report", report)
 
     @property
     def ids(self) -> tuple[Any, ...]:
-        """What the sequences are called: as in the frame, else 0, 1, ..."""
+        """The names of the sequences: as in the frame, else 0, 1, ..."""
         return tuple(range(len(self))) if self._ids is None else self._ids
 
     @property
@@ -573,7 +573,7 @@ class PerSequence(Result, Tabular, Sequence[_Step], Generic[_Step]):
 
     @property
     def values(self) -> np.ndarray:
-        """The rows of all sequences, one below the other."""
+        """The rows of all sequences, concatenated."""
         return np.concatenate([one.values for one in self._items])  # type: ignore[union-attr]
 
     @property
@@ -594,7 +594,7 @@ class PerSequence(Result, Tabular, Sequence[_Step], Generic[_Step]):
         if isinstance(which, slice):
             return self._items[which]
         if isinstance(which, bool) or not isinstance(which, int | np.integer):
-            raise InvalidArgument(f"Sequences have numbers, from 0 on; not {shown(which)}.")
+            raise InvalidArgument(f"A sequence is found by its index, from 0 on, not by {shown(which)}.")
         if not -len(self) <= which < len(self):
             raise InvalidArgument(
                 f"There is no sequence {which:,}: there are {len(self):,}, and the first is 0."
@@ -624,15 +624,15 @@ class PerSequence(Result, Tabular, Sequence[_Step], Generic[_Step]):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw all of them: a strip of the states of each, or a line of its numbers; returns the Axes.
+        """Draw all of them: a strip of the states of each, or a line of its values; returns the Axes.
 
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
 
         Raises:
-            InvalidArgument: there is no such picture of these answers: draw one of them.
+            InvalidArgument: there is no picture of several such answers: draw one of them.
         """
         from pgm import plot
 
@@ -643,7 +643,7 @@ class PerSequence(Result, Tabular, Sequence[_Step], Generic[_Step]):
         return {name: one.to_dict() for name, one in zip(self.ids, self._items, strict=True)}  # type: ignore[union-attr]
 
     def to_pandas(self) -> Any:
-        """All answers one below the other, indexed by sequence and step."""
+        """All answers concatenated, indexed by sequence and step."""
         frames = [one.to_pandas() for one in self._items]  # type: ignore[union-attr]
         return pandas().concat(frames, keys=self.ids, names=["sequence"])
 

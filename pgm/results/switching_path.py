@@ -14,7 +14,7 @@ from pgm.results.steps import StateBeliefs
 
 
 class _WithRegimes:
-    """What a Gaussian path has in addition where regimes switch; its moments are those of all regimes."""
+    """The additions to a Gaussian path where regimes switch; its moments are those of all regimes."""
 
     __slots__ = ()
     regimes: StateBeliefs  # which regime each step is in, in `values` (steps, regimes)
@@ -48,25 +48,25 @@ class _WithRegimes:
 
 
 class SwitchingFiltered(_WithRegimes, Filtered):
-    """The states and regimes given what was observed until each step: `mean`, `covariance`, `regimes`."""
+    """The states and regimes given the observations up to each step: `mean`, `covariance`, `regimes`."""
 
     __slots__ = ("regimes",)
 
 
 class SwitchingSmoothed(_WithRegimes, Smoothed):
-    """The states and regimes given all that was observed: `mean`, `covariance`, `regimes`."""
+    """The states and regimes given all observations: `mean`, `covariance`, `regimes`."""
 
     __slots__ = ("regimes",)
 
 
 class SwitchingForecast(_WithRegimes, Forecast):
-    """The states and regimes of steps to come; `predicted` is what will be observed."""
+    """The states and regimes of future steps; `predicted` is the forecast of observations."""
 
     __slots__ = ("regimes",)
 
 
 class SampledRegimes(SampledSeries):
-    """Regimes, states and observations that were drawn, step by step.
+    """Sampled regimes, states and observations, step by step.
 
     >>> import pgm
     >>> calm = pgm.LinearDynamicalSystem(A=1.0, C=1.0, Q=0.0, R=0.0, mean=1.0, covariance=0.0)

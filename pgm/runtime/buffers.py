@@ -35,7 +35,7 @@ def take(size: int) -> np.ndarray:
 
 
 def give(taken: np.ndarray) -> None:
-    """Take back an array from `take`, keeping it if there is room; nobody may use it any more."""
+    """Take back an array from `take`, keeping it if there is room; it must not be used any more."""
     if taken.base is None and taken.size < _LEAST:
         return
     whole = taken if taken.base is None else taken.base

@@ -65,7 +65,7 @@ REDUCING, TRIANGULATING, RUNNING, WRAPPING = range(4)
 class Clock:
     """The time of one question: its limit, which long loops `check`, and how it was spent.
 
-    They do so many times a second, even without a limit: `check` also reports progress.
+    They do this many times a second, even without a limit: `check` also reports progress.
     """
 
     limit: float | None  # seconds

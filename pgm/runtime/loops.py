@@ -29,7 +29,7 @@ _ASKED = "PGM_LOOPS"  # environment variable; "interpreted" asks for that form, 
 
 
 class State(NamedTuple):
-    """In which form the loops of this process run.
+    """The form in which the loops of this process run.
 
     >>> state().form in ("compiled", "interpreted")
     True
@@ -63,7 +63,7 @@ class Loops:
         self.doing = doing
 
     def __getattr__(self, name: str) -> Any:
-        """Load them, when one is first wanted: from then on they are found without a call."""
+        """Load them on first access; from then on they are found without a call."""
         if name.startswith("__"):  # copying and documentation look for these
             raise AttributeError(name)
         vars(self).update(_BUILD.loops(self.module))
@@ -74,10 +74,10 @@ class Loops:
 
 
 class Build:
-    """What was compiled with the package in a folder, and whether it can be used here."""
+    """The compiled loops of the package in a folder, and whether they can be used here."""
 
     def __init__(self, package: Path) -> None:
-        """Read the record of it; the compiled files are looked at when they are wanted."""
+        """Read the record of it; the compiled files are inspected on demand."""
         self.package = package
         self.wanted = os.environ.get(_ASKED) != "interpreted"
         self.has_v3: bool | None = None  # whether this processor runs that variant; known after the first
@@ -87,7 +87,7 @@ class Build:
         self.fault = self._read() if self.wanted else f"{_ASKED}=interpreted asks for it"
 
     def _read(self) -> str:
-        """Read the record; return why nothing of it can be used, or nothing."""
+        """Read the record; return why none of it can be used, or an empty text."""
         try:
             record = json.loads((self.package / RECORD).read_text(encoding="utf-8"))
             made_for = tuple(record[key] for key in ("system", "machine", "bits"))
@@ -116,7 +116,7 @@ class Build:
             self._say(self.fault)
 
     def state(self) -> State:
-        """Say which form is used, having looked at all files of loops."""
+        """Return which form is used, after inspecting all files of loops."""
         if self.fault:
             return State("interpreted", None, self.fault)
         there = [
@@ -130,7 +130,7 @@ class Build:
         return State("compiled", "v3" if self.has_v3 else "baseline", "; ".join(faults))
 
     def loops(self, module: str) -> dict[str, Any]:
-        """The loops and constants of a module by name, in the form that can be had."""
+        """The loops and constants of a module by name, in the available form."""
         found = interpreted(module)
         path = module.replace(".", "/") + ".py"
         with self._lock:
@@ -197,13 +197,13 @@ class Build:
 
 
 def interpreted(module: str) -> dict[str, Any]:
-    """The loops and constants of a module by name, in plain Python: as they stand."""
+    """The loops and constants of a module by name, in plain Python, as they are."""
     found = vars(importlib.import_module(module))
     return {name: value for name, value in found.items() if not name.startswith("_")}
 
 
 def announce() -> None:
-    """Warn, when pgm is imported, if it runs interpreted and nobody asked for that."""
+    """Warn, when pgm is imported, if it runs interpreted without being asked to."""
     _BUILD.announce()
 
 
@@ -218,7 +218,7 @@ def state() -> State:
 
 
 def _takes(abi: str) -> bool:
-    """Whether this Python has the stable interface of so old a version: not where there is no global lock."""
+    """Whether this Python has the stable interface of that version: not without the global lock."""
     stable = re.fullmatch(r"cp(\d)(\d+)-abi3", abi)
     own = sys.implementation.name == "cpython" and "free-threading" not in sys.version
     return stable is not None and own and sys.version_info >= tuple(map(int, stable.groups()))

@@ -1,9 +1,9 @@
-"""numpy as pgm takes it to be, where an address has 32 bits: in a browser.
+"""numpy with 64-bit indices where addresses have 32 bits: in a browser.
 
-pgm counts in 64 bits, as numpy does nearly everywhere. Where an address has 32, numpy refuses places of
-64 bits (`repeat`, `bincount`, `reduceat`), and whole numbers of which nobody says how wide they are have 32.
-There, and only there, modules of pgm get a numpy of their own as `np`, in which both are as elsewhere;
-everybody else's stays as it is. Methods of arrays are numpy's own: a sum of int32 stays one. See
+pgm counts in 64 bits, as numpy does nearly everywhere. Where an address has 32, numpy refuses indices of
+64 bits (`repeat`, `bincount`, `reduceat`), and integers without an explicit width have 32.
+There, and only there, modules of pgm get a numpy of their own as `np`, which behaves as elsewhere;
+that of other packages stays unchanged. Methods of arrays are numpy's own: a sum of int32 stays one. See
 docs/decisions/0061.
 """
 
@@ -33,14 +33,14 @@ _PLACES = (
     ),
     *("ravel_multi_index", "unravel_index"),
 )
-_NATIVE = np.dtype(np.intp)  # the numbers that say where something is
-_MADE = ("arange", "array", "asarray", "full", "where")  # of numbers, or of arrays, which keep their kind
+_NATIVE = np.dtype(np.intp)  # the type of an index
+_MADE = ("arange", "array", "asarray", "full", "where")  # of scalars, or of arrays, which keep their type
 _ADDED = ("sum", "prod", "cumsum", "cumprod")
 _REDUCED = ("add", "multiply", "maximum", "minimum", "logical_or", "logical_and")
 
 
 def install(native: np.dtype[Any] = _NATIVE) -> None:
-    """Give it to all modules of pgm, those to come as well."""
+    """Give it to all modules of pgm, present and future."""
     given = widened(native)
     for name, module in list(sys.modules.items()):
         _give(name, module, given)
@@ -48,7 +48,7 @@ def install(native: np.dtype[Any] = _NATIVE) -> None:
 
 
 def widened(native: np.dtype[Any]) -> types.ModuleType:
-    """A numpy whose places are `native` inside, and 64 bits wide for who calls it."""
+    """A numpy whose indices are `native` inside, and 64 bits wide for the caller."""
 
     class Numpy(types.ModuleType):
         def __getattr__(self, name: str) -> Any:
@@ -86,7 +86,7 @@ def widened(native: np.dtype[Any]) -> types.ModuleType:
         return added
 
     class Reduced:
-        """A function of two arrays, whose `reduceat` takes places of 64 bits."""
+        """A function of two arrays, whose `reduceat` takes indices of 64 bits."""
 
         def __init__(self, of: np.ufunc) -> None:
             self.of = of
@@ -123,7 +123,7 @@ def _give(name: str, module: Any, given: types.ModuleType) -> None:
 
 
 class _Finder(MetaPathFinder):
-    """Finds modules of pgm as ever, and gives them their numpy once they are loaded."""
+    """Finds modules of pgm as usual, and gives them their numpy once they are loaded."""
 
     def __init__(self, given: types.ModuleType) -> None:
         self.given = given

@@ -36,7 +36,7 @@ _last: ContextVar[_Told] = ContextVar("pgm.runtime.progress", default=_NOTHING)
 
 
 def report(done: float, total: float, what: str) -> None:
-    """Report how far `what` is; cheap enough to call in every iteration.
+    """Report the progress of `what`; cheap enough to call in every iteration.
 
     At most ten reports a second get through; the last one (done == total) always does.
     """
@@ -49,7 +49,7 @@ def report(done: float, total: float, what: str) -> None:
 
 
 def each(items: Collection[_Item], what: str) -> Iterable[_Item]:
-    """Yield the items and report how many are done; return them unchanged if nobody listens.
+    """Yield the items and report how many are done; return them unchanged if there is no listener.
 
     >>> list(each("ab", "letters"))
     ['a', 'b']
@@ -92,7 +92,7 @@ class Pulse:
 
 
 def pulse() -> Pulse | None:
-    """A pulse, if anyone listens."""
+    """A pulse, if there is a listener."""
     return None if current_progress() is False else Pulse()
 
 

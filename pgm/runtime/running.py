@@ -1,4 +1,4 @@
-"""How loops are run: stopped by Ctrl-C, asking the clock, their status turned into an exception."""
+"""How loops are run: stopped by Ctrl-C, checking the clock, their status turned into an exception."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pgm.runtime import threads
 from pgm.runtime.clock import REDUCING, RUNNING, Clock
 from pgm.runtime.loops import Loops
 
-# Loops that several rooms call. Those of one room alone stand there.
+# Loops that several rooms call. Those of a single room are defined there.
 TABLES = Loops("pgm.inference.trees.sweeps.compiled")
 REDUCTION = Loops("pgm.inference.program.reduction.compiled", "reading the evidence")
 TREES = Loops("pgm.inference.trees.compiled", "laying out a tree")
@@ -28,7 +28,7 @@ _SECONDS_PER_STEP = 0.3e-9  # calibrated on one core: a multiplication with its 
 
 
 def seconds_of(steps: float) -> float:
-    """About how long this many inner steps take."""
+    """Roughly how long this many inner steps take."""
     return steps * _SECONDS_PER_STEP
 
 
@@ -37,11 +37,11 @@ class Impossible(Exception):
 
 
 class Narrow(Exception):
-    """A product left the range of a double; the question must be run in wide numbers."""
+    """A product left the range of a double; the question must be rerun in wide numbers."""
 
 
 def run(name: str, *args: Any, steps: float, clock: Clock, module: Loops = TABLES) -> None:
-    """Call a loop that takes a stop flag last, in a watched thread if long; raise what its status means."""
+    """Call a loop that takes a stop flag last, in a watched thread if long; raise for a bad status."""
     loop = getattr(module, name)
     outer = threads.flag()
     stop = np.zeros(1, np.uint8) if outer is None else outer
@@ -60,7 +60,7 @@ def run(name: str, *args: Any, steps: float, clock: Clock, module: Loops = TABLE
 
 
 def raise_status(status: int, name: str, clock: Clock) -> None:
-    """Raise the exception that a compiled function's status stands for; 0 is success."""
+    """Raise the exception for a compiled function's status; 0 is success."""
     if status == 0:
         return
     if status == 2:
@@ -88,10 +88,10 @@ def beside(
         stop: the flag.
         clock: the time of the question.
         doing: what is reported meanwhile.
-        wait: for how many seconds it is waited for once the flag is set. 0 for work that polls no flag, and
-            uses nothing that anything else does: its thread then goes on for nobody.
+        wait: how many seconds to wait for it once the flag is set. 0 for work that polls no flag and
+            shares nothing with anything else: its thread then runs on, unwatched.
     """
-    if threads.ALONE:  # then nobody can watch
+    if threads.ALONE:  # then no thread can watch
         return work(*args, stop)
     outcome: list[Any] = []
     done = threading.Event()

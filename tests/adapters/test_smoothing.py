@@ -308,7 +308,7 @@ def test_where_nothing_is_near() -> None:
         mean.interval([[9.0]])
     alone = LocalSmoother(0.5, window="box", degree=0).fit(ROWS, NUMBERS)
     assert alone.interval([[1.0]]).tolist() == [[-np.inf, np.inf]]
-    with pytest.raises(pgm.errors.InvalidArgument, match="too few numbers"):
+    with pytest.raises(pgm.errors.InvalidArgument, match="too few values"):
         alone.predict([[1.0]], return_std=True)
     with pytest.raises(pgm.errors.TooLarge, match="1,001 coefficients"):
         LocalSmoother(degree=4).fit(np.zeros((3, 10)) + np.eye(3, 10), NUMBERS)

@@ -340,7 +340,7 @@ def test_bad_rows_are_named() -> None:
     assert list(net) == ["fault", "x"]
     net.add(["u", "v"], pgm.DensityCPD(stats.multivariate_normal([0.0, 0.0])))
     net.remove("v")
-    with pytest.raises(InvalidEvidence, match="last number is not in the network"):
+    with pytest.raises(InvalidEvidence, match="last variable is not in the network"):
         net.query("fault", {"u": 0.0})
 
 

@@ -210,10 +210,10 @@ def test_logistic_says_when_there_is_no_optimum() -> None:
     cpd = bound(pgm.Logistic({"a": 0.0, "b": 0.0}), {"a": 2, "b": 2}, 2)
     for other in ([0, 1, 0, 1], [0, 0, 1, 0]):  # apart by `a` alone; or only where a is False
         frame = {"a": [0, 0, 1, 1], "b": other, "x": [0, 0, 1, 1]}
-        with pytest.warns(pgm.ConvergenceWarning, match="'x': the weights grow without end"):
+        with pytest.warns(pgm.ConvergenceWarning, match="'x': the weights diverge"):
             fitted = cpd.fit(frame)
         assert fitted.probability({"a": True, "b": False, "x": True}) > 0.999
-    # a parent that never varies is no trouble: it shares its weight with the bias
+    # a parent that never varies is not a problem: it shares its weight with the bias
     fitted = cpd.fit({"a": [1, 1, 1, 1], "b": [0, 0, 1, 1], "x": [0, 1, 1, 0]})
     assert fitted.probability({"a": True, "b": False, "x": True}) == pytest.approx(0.5)
 

@@ -113,14 +113,22 @@ def test_a_thousand_causes_of_four_states(gate: type[pgm.NoisyMax]) -> None:
         (lambda: pgm.NoisyMax({"a": 0.5}, leak=1.5), None, "leak"),
         (lambda: pgm.NoisyAnd({"a": 0.5}, leak=[0.5, 0.5]), None, "leak"),
         (lambda: pgm.NoisyMax({"a": {True: [1, 0, 0]}}), None, "weakest first"),
-        (lambda: pgm.NoisyMax({"a": 0.5}), ["x", "y", "z"], "a lone number is for two states"),
+        (lambda: pgm.NoisyMax({"a": 0.5}), ["x", "y", "z"], "a lone probability is for two states"),
         (lambda: pgm.NoisyMax({"s": 0.5}), [False, True], "'s' has 3"),
         (lambda: pgm.NoisyMax({"a": {"maybe": [1, 0, 0]}}), ["x", "y", "z"], "no state 'maybe'"),
         (lambda: pgm.NoisyMax({"a": {True: [0.5, 0.2, 0.2]}}), ["x", "y", "z"], "row a=True: .*sum to 0.9"),
-        (lambda: pgm.NoisyMax({"a": {True: [0.5, 0.5]}}), ["x", "y", "z"], "row a=True: 2 numbers for the 3"),
+        (
+            lambda: pgm.NoisyMax({"a": {True: [0.5, 0.5]}}),
+            ["x", "y", "z"],
+            "row a=True: 2 probabilities for the 3",
+        ),
         (lambda: pgm.NoisyMax({"a": {True: [1, -1, 1]}}), ["x", "y", "z"], "not from 0 to 1"),
         (lambda: pgm.NoisyMax({"a": [[1, 0, 0]]}), ["x", "y", "z"], "1 rows for its 2 states"),
-        (lambda: pgm.NoisyMax({"a": {True: [1, 0, 0]}}, leak=[1, 0]), ["x", "y", "z"], "leak: 2 numbers"),
+        (
+            lambda: pgm.NoisyMax({"a": {True: [1, 0, 0]}}, leak=[1, 0]),
+            ["x", "y", "z"],
+            "leak: 2 probabilities",
+        ),
     ],
 )
 def test_mistakes(made, states, words) -> None:

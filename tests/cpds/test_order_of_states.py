@@ -152,7 +152,7 @@ def test_a_gate_over_states_in_no_declared_order_is_an_error(gate: Any, named_by
     before = net.copy()
     with pytest.raises(pgm.InvalidTable) as caught:
         net.add("alarm", gate, states=[False, True])
-    for said in ("'alarm'", "the order of the states of 'pump', and nobody declared one", "states=[...]"):
+    for said in ("'alarm'", "the order of the states of 'pump', which was never declared", "states=[...]"):
         assert said in str(caught.value)
     assert net == before
     net.set("pump", net.cpd("pump"), states=["fail", "ok"])  # declared, if as they are

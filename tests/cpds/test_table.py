@@ -260,15 +260,15 @@ def test_what_sums_to_one_is_not_touched_by_normalize():
         (
             {True: [1, 2], False: [0, 0]},
             {},
-            r"row rain=False: every number is 0, and there is no sum to divide by",
+            r"row rain=False: every entry is 0, so there is no sum to divide by",
         ),
         (
             {True: [1, 2], False: [1, -1]},
             {},
-            r"row rain=False: the number for True is -1.0, not one from 0 on",
+            r"row rain=False: the entry for True is -1.0, not a number from 0 on",
         ),
-        ({True: [1, 2], False: [1, float("nan")]}, {}, "the number for True is nan"),
-        ({True: [1, 2], False: [1, float("inf")]}, {}, "the number for True is inf"),
+        ({True: [1, 2], False: [1, float("nan")]}, {}, "the entry for True is nan"),
+        ({True: [1, 2], False: [1, float("inf")]}, {}, "the entry for True is inf"),
         ({True: 1.2, False: 0.2}, {}, r"P\(True\) is 1.2; a probability is a number from 0 to 1"),
         (
             {True: [0.33, 0.66], ...: 0.5},
@@ -316,7 +316,12 @@ def test_what_is_right_is_kept_to_the_bit():
         ({True: [1.5, -0.5], ...: [0, 1]}, [RAIN], [0, 1], ["rain=True", "-0.5"]),
         ({True: [np.nan, 1], ...: [0, 1]}, [RAIN], [0, 1], ["rain=True", "nan"]),
         ({True: [1e308] * 2, ...: [0, 1]}, [RAIN], [0, 1], ["rain=True", "1e+308"]),
-        ({True: [0.5, 0.5, 0], ...: [0, 1]}, [RAIN], [0, 1], ["rain=True", "3 numbers for the 2 states"]),
+        (
+            {True: [0.5, 0.5, 0], ...: [0, 1]},
+            [RAIN],
+            [0, 1],
+            ["rain=True", "3 probabilities for the 2 states"],
+        ),
         ({True: {"a": 1}, ...: {"b": 1}}, [RAIN], ["a", "c"], ["'b'", "..."]),
         ({True: {"a": 1, ...: 0}, False: 0.5}, [RAIN], None, ["`...`"]),
         ([[10**400, 0], [1, 0]], [RAIN], [0, 1], ["large"]),

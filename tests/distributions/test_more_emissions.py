@@ -215,7 +215,7 @@ def test_any_classifier_of_scikit_learn() -> None:
         ),
         (
             lambda: pgm.HMM(START, MOVES, pgm.ClassifierEmission(Believes(), [0.6, 0.4])).sample(3),
-            "cannot be drawn",
+            "cannot be sampled",
         ),
     ],
 )

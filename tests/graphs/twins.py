@@ -46,7 +46,7 @@ def log2_sum(cliques: Sequence[frozenset[int]] | set[frozenset[int]], log2_card:
 
 
 def missing_edges(graph: nx.Graph, weight: np.ndarray) -> list[float]:
-    """The weight of the pairs of neighbours of each vertex that are no edge."""
+    """The weight of the pairs of neighbours of each vertex that are not edges."""
     return [
         float(
             sum(

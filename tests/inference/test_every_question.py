@@ -54,7 +54,7 @@ class Seen:
 
     @property
     def truncated(self) -> bool:
-        """Whether what is left of the numbers is no normal distribution."""
+        """Whether what is left of the numbers is not a normal distribution."""
         return any(isinstance(value, pgm.Interval) for value in self.given.values())
 
     def rest(self, i: int) -> dict[str, NormalDist]:
@@ -396,7 +396,7 @@ def check_tune(seen: Seen) -> None:
 def check_turning(seen: Seen) -> None:
     now = NET.query("sex", seen.given).mode()
     if "step" not in seen.given or seen.by_step.count(0.0) < 2:  # a state: nothing else is left
-        with pytest.raises(pgm.InvalidArgument, match="only findings that are states"):
+        with pytest.raises(pgm.InvalidArgument, match="only discrete findings"):
             NET.turning("sex", seen.given)
         return
     for turn in NET.turning("sex", seen.given):
@@ -498,7 +498,7 @@ def test_every_question_knows_the_numbers_that_are_given(question: str, kind: st
 
 
 def test_tables_beside_states_that_follow_numbers() -> None:
-    """Where the numbers are known such states have a table for this question, which is none of the model."""
+    """Where the numbers are known such states have a table for this question, which is not the model's."""
     net = NET.copy()
     net.add("fit", pgm.Logistic({"height": 2.0}, bias=-3.0))
     fit = [1 / (1 + math.exp(-(2.0 * x - 3.0))) for x in (1.6, 1.9)]

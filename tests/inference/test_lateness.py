@@ -40,7 +40,7 @@ def grid(n: int) -> pgm.MarkovNetwork:
 
 
 class Checks(Clock):
-    """A clock that counts how often it is looked at, and is up after so many times."""
+    """A clock that counts how often it is looked at, and is up after this many times."""
 
     __slots__ = ("left", "looks")
 

@@ -46,7 +46,7 @@ def test_the_plan_says_which_tree_is_taken():
     assert "sliced" in repr(net.plan("HR", {"CVP": "LOW"}))
     munin = network("munin")
     known = {name: column[0] for name, column in list(munin.sample(1, seed=0).items())[:50]}
-    assert munin.plan(None, known).tree.startswith("made for what is left of this question")
+    assert munin.plan(None, known).tree.startswith("built for the reduced question")
 
 
 def test_the_parts_of_a_question_add_up_to_the_whole():
@@ -156,7 +156,7 @@ def test_engines_that_search_or_eliminate_say_when_they_ran(engine):
 def test_a_joint_of_millions_takes_what_the_plan_says():
     net = network("alarm")
     names = list(net.variables)[:17]
-    network("alarm").query(names)  # the compiler and the code are loaded: they are no part of the question
+    network("alarm").query(names)  # the compiler and the code are loaded: they are not part of the question
     net.query(names[:3])
     plan = net.plan(names)
     tracemalloc.start()

@@ -370,7 +370,7 @@ def test_its_weights_are_learned_from_rows() -> None:
     assert abs((off * (x - 1990)).sum()) < 1e-5
     assert abs((off * s).sum()) < 1e-6
     assert fitted.weights["x"] == pytest.approx(0.3, abs=0.05)
-    with pytest.warns(pgm.ConvergenceWarning, match="without exception"):
+    with pytest.warns(pgm.ConvergenceWarning, match="perfectly"):
         net.cpd("d").fit({"x": [-1.0, -2.0, 1.0, 2.0], "s": [0, 1, 0, 1], "d": [0, 0, 1, 1]})
     with pytest.raises(pgm.InvalidFrame, match="every row needs a value of 'x'"):
         net.cpd("d").fit({"x": [None, 1.0], "s": [0, 1], "d": [0, 1]})

@@ -138,7 +138,7 @@ def test_random_models(engine, data):
     for name, p in found.items():
         s = p.report.intervals
         error = 0.0 if s is None else s.errors
-        # What was met five times, or missed, is no normal number: hence the second term.
+        # What was met five times, or missed, is not a normal number: hence the second term.
         rare = 0.0 if s is None else 15.0 / s.effective_sizes
         assert (np.abs(p.values - oracle.posterior([name])) <= FAR * error + rare + 1e-9).all(), name
 
@@ -165,7 +165,7 @@ def test_estimates_of_the_total_are_unbiased(data):
         error = np.std(values, ddof=1) / math.sqrt(len(values))
         assert (
             abs(np.mean(values) - expected) < 6.5 * error + 0.02 * expected
-        )  # rare weights are no normal ones
+        )  # rare weights are not normal ones
 
 
 @pytest.mark.parametrize("q", [2, 3])
@@ -569,7 +569,7 @@ def test_the_same_draws_without_a_compiler(engine):
 
 
 def test_dense_models_get_their_blocks_in_time():
-    """150 variables, each linked to each other: blocks are no trees, and the search for them ends."""
+    """150 variables, each linked to each other: blocks are not trees, and the search for them ends."""
     mrf, n, rng = pgm.MarkovNetwork(), 150, np.random.default_rng(0)
     for i in range(n):
         mrf.add_variable(f"x{i}", states=[0, 1])

@@ -90,7 +90,7 @@ def test_the_marginals_of_a_formula(way):
 
 
 def test_counts_past_what_a_float_holds(way):
-    """Free variables double the count each; it has a logarithm when it is no float any more."""
+    """Free variables double the count each; it has a logarithm when it is not a float any more."""
     net, clauses = formula(12, 20, 3, seed=1)
     count = models_of(12, clauses).size
     for i in range(1200):

@@ -322,7 +322,7 @@ def test_two_orders_and_what_is_made_of_them():
     off = _joined(calibrated(0.3, 1.0), calibrated(0.6, 1.2))
     assert off.values[0] == 0.3
     assert not off.report.converged
-    assert "another order of the tables gave numbers up to 0.3 apart" in off.report.advice
+    assert "another order of the tables gave values up to 0.3 apart" in off.report.advice
     late = _joined(calibrated(0.3, 9.0, converged=False), calibrated(0.6, 1.2))
     assert (late.values[0], late.report.converged) == (0.6, False)
     parts = _joined(calibrated(0.99, math.log(3.0)), calibrated(0.01, 0.0))

@@ -121,7 +121,7 @@ def test_an_interrupt_is_an_interrupt(what: str, monkeypatch: pytest.MonkeyPatch
         (HybridPosterior, "solve"),
         (shared_trees.Sliced, "answer"),
         (frame_queries, "run_all"),
-        (continuous_frames, "number_of"),
+        (continuous_frames, "value_of"),
     ):
         monkeypatch.setattr(owner, name, interrupted)
     with pytest.raises(KeyboardInterrupt):

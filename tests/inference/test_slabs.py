@@ -82,7 +82,7 @@ def test_any_number_of_threads_gives_the_same_bits(seed, eager):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_rows_may_be_shared_in_any_way(seed, eager):
-    """Every so many rows from here to there, several times over, whatever the axes are."""
+    """Every this many rows from here to there, several times over, whatever the axes are."""
     net = dense(seed)
     expected = net.copy().marginals({"v8": 0})
     turns = {"slabs_in": 0, "slabs_out": 0}

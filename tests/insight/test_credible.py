@@ -89,7 +89,7 @@ def test_it_prints_and_is_drawn():
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda: fitted().credible_interval("rain", level=1.0), "level= is a belief"),
+        (lambda: fitted().credible_interval("rain", level=1.0), "level= is a probability"),
         (lambda: fitted().credible_interval("rain", draws=1), "draws="),
         (lambda: fitted(None).credible_interval("rain"), "`fit` had no prior"),
         (lambda: pgm.load_network("asia").credible_interval("lung"), "call `fit` with a prior first"),

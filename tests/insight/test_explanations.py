@@ -208,7 +208,7 @@ def test_mistakes_are_named() -> None:
         net.informative("rain", {"wet": True}, k=7)
     with pytest.raises(pgm.InvalidArgument, match="orders= is a whole number"):
         net.shapley("rain", {"wet": True}, orders=1)
-    with pytest.raises(pgm.InvalidArgument, match="state= is of one target"):
+    with pytest.raises(pgm.InvalidArgument, match="state= is for one target"):
         net.informative(["rain", "cloudy"], state=True)
     net.add("never", {True: 1.0, False: 1.0}, parents=["wet"])
     with pytest.raises(pgm.ImpossibleEvidence):

@@ -85,7 +85,7 @@ def test_it_prints_and_is_drawn():
     assert found.left_out == 8
     assert "stays the most probable explanation" in str(found)
     assert pickle.loads(pickle.dumps(found)).to_dict() == found.to_dict()
-    assert list(found.to_pandas().columns) == ["node", "number", "value", "from", "to"]
+    assert list(found.to_pandas().columns) == ["node", "parameter", "value", "from", "to"]
     assert found[0].log_odds_room > 0
     assert found[:2] == [found[0], found[1]]
     ax = found.plot(count=3)

@@ -64,7 +64,7 @@ def test_a_question_and_when_to_stop() -> None:
     sure = net.next_question("rain", {"wet": True, "cloudy": True}, sure=0.9)
     assert not sure
     assert "rain=True is sure enough" in sure.reason
-    assert "tells only" in net.next_question("rain", {"wet": True}, least=0.5).reason
+    assert "gives only" in net.next_question("rain", {"wet": True}, least=0.5).reason
     dear = net.next_question("rain", {"wet": True}, costs={"cloudy": 10.0, "sprinkler": 1.0})
     assert dear.name == "sprinkler"
     tree = net.diagnosis(
@@ -190,7 +190,7 @@ def test_mistakes_are_named() -> None:
         net.relevant_explanation({}, over=["rain"])
     with pytest.raises(pgm.InvalidArgument, match="over= names 'wet', which is given"):
         net.relevant_explanation({"wet": True}, over=["wet"])
-    with pytest.raises(pgm.InvalidArgument, match="only findings that are states"):
+    with pytest.raises(pgm.InvalidArgument, match="only discrete findings"):
         net.turning("rain", {"wet": pgm.Likelihood({True: 0.3, False: 0.2})})
     with pytest.raises(pgm.InvalidArgument, match="most probably as it is"):
         net.turning("rain", {"wet": True}, to=True)

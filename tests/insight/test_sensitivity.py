@@ -174,7 +174,7 @@ def test_numbers_that_are_no_table_entries(which: tuple[str, str]) -> None:
         ends.append(made.query("a", known)[True])
     assert curve.derivative == pytest.approx((ends[0] - ends[1]) / (2 * h), rel=1e-5, abs=1e-9)
     if name in ("log", "x", "y"):
-        with pytest.raises(pgm.InvalidArgument, match="no ratio of linear functions"):
+        with pytest.raises(pgm.InvalidArgument, match="not a ratio of linear functions"):
             curve(0.5)
     else:
         made = net.copy()
@@ -247,24 +247,24 @@ def test_mistakes_are_named() -> None:
     with pytest.raises(pgm.InvalidArgument, match=r"the farthest that one takes it is 0\.978635"):
         net.tune("rain", {"wet": True}, at_least=0.99)
     found = net.sensitivity("rain", {"wet": True})
-    with pytest.raises(pgm.UnknownVariable, match="numbers that matter"):
+    with pytest.raises(pgm.UnknownVariable, match="parameters that this answer depends on"):
         found["mood"]
     with pytest.raises(pgm.InvalidArgument, match="named by the states of 'rain', 'sprinkler', 'wet'"):
         found.curve("wet", True)
     net.add("never", {True: 1.0, False: 1.0}, parents=["wet"])
     with pytest.raises(pgm.InvalidArgument, match=r"P\(never=False\) is 0"):
         net.sensitivity("never", state=False)
-    with pytest.raises(pgm.InvalidArgument, match="takes such numbers too"):
+    with pytest.raises(pgm.InvalidArgument, match="includes such parameters"):
         net.sensitivity("never").curve("never", (True, True))
 
 
 def test_results_print_pickle_and_go_to_frames() -> None:
     net = wet_grass()
     found = net.sensitivity("rain", {"wet": True})
-    assert repr(found).startswith("P(rain=True | wet=True) = 0.626871\nnumber ")
+    assert repr(found).startswith("P(rain=True | wet=True) = 0.626871\nparameter ")
     assert "<table" in found._repr_html_()
     frame = found.to_pandas()
-    assert list(frame.columns) == ["node", "number", "value", "derivative"]
+    assert list(frame.columns) == ["node", "parameter", "value", "derivative"]
     assert len(frame) == 9
     again = pickle.loads(pickle.dumps(found))
     assert (repr(again), again.to_dict()["wet"].tolist()) == (repr(found), found["wet"].tolist())

@@ -49,7 +49,7 @@ def test_why_what_next_and_what_if_the_numbers_are_off(
     assert tree["tree"]["ask"] == "cloudy"
     off = ("sensitivity", wet, "rain", "--state", "yes", "--given", "wet=yes")
     numbers = json.loads(said(capsys, *off, "--json"))
-    assert numbers["numbers"][0]["derivative"] == pytest.approx(0.760316, abs=5e-7)
+    assert numbers["parameters"][0]["derivative"] == pytest.approx(0.760316, abs=5e-7)
     changes = json.loads(said(capsys, *off, "--at-least", "0.7", "--json"))["changes"]
     assert changes[0]["to"] == pytest.approx(0.599374, abs=5e-7)
     assert "at least 0.7" in said(capsys, *off, "--at-least", "0.7")

@@ -473,7 +473,7 @@ def test_the_last_of_many_rows_is_found_wrong_at_once(format, wrong, tmp_path):
 
 
 def test_many_tables_of_one_row_take_the_memory_of_one_row_each(tmp_path):
-    text = wide(14) + "{ default 0.5 0.5; }"  # one row each: that is no reason to refuse them
+    text = wide(14) + "{ default 0.5 0.5; }"  # one row each: that is not a reason to refuse them
     for i in range(100):
         text += f"variable w{i} {{ type discrete [ 2 ] {{ n y }}; }}\n"
         text += f"probability ( w{i} | {' '.join(f'v{j}' for j in range(14))} ) {{ default 0.5 0.5; }}\n"

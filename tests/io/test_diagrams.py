@@ -151,7 +151,7 @@ BROKEN = [
     ("net", HUGIN.replace("(U2)", "(U3)"), 6, "'U2' has no potential"),
     ("net", HUGIN.replace("(first) {", "(first | c) {"), 1, "observe its own consequence"),
     ("net", HUGIN.replace("utility U2", "utility first"), 6, "declared a second time"),
-    ("xdsl", GENIE.replace("gain fee<", "gain invest<"), 8, "'invest' is no utility"),
+    ("xdsl", GENIE.replace("gain fee<", "gain invest<"), 8, "'invest' is not a utility"),
     ("xdsl", GENIE.replace(">success</parents>", ">gain</parents>"), 3, "'gain' is a utility"),
     ("xdsl", GENIE.replace("500 500", "500 1e999"), 6, "a utility is a finite number"),
     ("xdsl", GENIE.replace("500 500", "500"), 6, "expected 4 numbers"),

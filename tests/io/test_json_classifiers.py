@@ -132,7 +132,7 @@ def test_what_has_no_file_says_so() -> None:
 
 
 WRONG: list[tuple[Any, Any, str]] = [
-    (("kind",), "os.system", "no kind of classifier; there are"),
+    (("kind",), "os.system", "not a kind of classifier; there are"),
     (("kind",), "NaiveByes", "Did you mean 'NaiveBayes'"),
     (("options", "alpha"), 1, "'alpha' is not a key of the options"),
     (("options", "prior"), {"call": "x"}, "an object that is an option has one key of"),
@@ -144,7 +144,7 @@ WRONG: list[tuple[Any, Any, str]] = [
     (("columns", 0, "states"), [0, 1, 2], "."),
     (("learned", "nodes"), [], "there is no node"),
     (("learned", "nodes", 0, "parents"), [], "."),
-    (("learned", "nodes", 0, "name"), "q", "is no column"),
+    (("learned", "nodes", 0, "name"), "q", "is not a column"),
     (("learned", "weight"), [1, 2, 3], "2 numbers expected"),
     (("learned", "statistics", "x", "weight"), [1, "a"], "a number of weight"),
     (("learned", "shares"), [[1.0]], "lists expected"),

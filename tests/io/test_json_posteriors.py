@@ -101,12 +101,12 @@ WRONG: list[tuple[tuple[Any, ...], Any, str]] = [
     (
         ("learned", "nodes", "wet", "prior"),
         {"normal": {"mean": 0, "sd": 1, "noise": 1}},
-        "no prior of this node",
+        "not a prior of this node",
     ),
     (("learned", "nodes", "wet", "fixed"), [True], "for each row of the table"),
     (("learned", "nodes"), {"wett": {}}, "Did you mean 'wet'"),
     (("learned", "hidden"), ["q"], "no node 'q'"),
-    (("learned", "tied"), [["wet", "q"]], "no node that is tied"),
+    (("learned", "tied"), [["wet", "q"]], "not a node that is tied"),
     (("learned", "tied"), [["wet", "rain"]], "other states"),
 ]
 

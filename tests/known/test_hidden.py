@@ -138,7 +138,7 @@ def test_C97_O30_pointwise_states_may_be_no_path():
     )
     flat = ["flat", "flat"]
     assert hmm.smooth(flat).values == near(np.array([[0.4, 0.35, 0.25], [0.2, 0.6, 0.2]]))
-    with pytest.warns(UserWarning, match="no possible path"):
+    with pytest.warns(UserWarning, match="do not form a possible path"):
         found = hmm.decode(flat, pointwise=True)
     assert (found.path, found.probability) == (("S1", "S2"), 0.0)
     best = hmm.decode(flat)
@@ -435,7 +435,7 @@ def forwards_and_backwards() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def test_T15_beta_is_given_the_state():
-    """Weighed by the first state and its symbol it sums to P(O); by itself it is no joint probability."""
+    """Weighed by the first state and its symbol it sums to P(O); by itself it is not a joint probability."""
     beta = np.ones(3)
     for symbol in SEEN[:0:-1]:
         beta = np.array(MOVES) @ (np.array(URNS)[:, COLOURS.index(symbol)] * beta)

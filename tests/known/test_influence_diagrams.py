@@ -21,7 +21,7 @@ def tiger(
     rewards: tuple[float, float, float, float] = (-100, 80, 90, -100),
     sense_last: bool = True,
 ) -> pgm.InfluenceDiagram:
-    """The tiger is left with probability p; so many times one may listen before a last decision."""
+    """The tiger is left with probability p; this many times one may listen before a last decision."""
     d = pgm.InfluenceDiagram("tiger")
     d.add_chance("z0", [p, 1 - p], states=["left", "right"])
     left, right, other_left, other_right = rewards

@@ -20,7 +20,7 @@ PARTED, MIXED = [0, 0, 1, 1], [0, 1, 0, 1]
 
 
 def stepped(steps: int, **options: object) -> LogisticDiscriminant:
-    """So many steps of gradient descent from zero, at the rate of the book."""
+    """This many steps of gradient descent from zero, at the rate of the book."""
     return LogisticDiscriminant(
         **{"optimizer": "gradient", "rate": 0.1, "max_iter": steps, "tol": None, **options}
     )

@@ -134,7 +134,10 @@ def test_C136_T26_the_same_chain_over_pairs():
         (lambda: pgm.MarkovChain().fit([["a", None]]), "step 1 (both count from 0): the state is missing"),
         (lambda: pgm.MarkovChain(order=8).fit([list(range(500))]), "or a lower order"),
         (lambda: colours().score(["red", None]), "Step 1 (the first is 0): the state is missing."),
-        (lambda: colours().score(["red", "pink"]), "Step 1 (the first is 0): 'pink' is none of the states"),
+        (
+            lambda: colours().score(["red", "pink"]),
+            "Step 1 (the first is 0): 'pink' is not one of the states",
+        ),
         (lambda: colours().fit(["red"], prior=-1), "prior= is a number that is not negative"),
         (lambda: pgm.MarkovChain(states=[1, 2]).score([1]), "The chain has no parameters yet"),
         (lambda: pgm.MarkovChain([1, 0], np.eye(2)).stationary(), "several stationary distributions"),

@@ -258,7 +258,7 @@ def test_an_expert_is_written_with_its_network(tmp_path: Path) -> None:
     assert pgm.read(tmp_path / "expert.json") == expert
     assert expert != Expert(pgm.load_network("asia"), rows=12.5)
     for text, said in (
-        ('{"gauss": {}}', "'gauss' is no kind of prior"),
+        ('{"gauss": {}}', "'gauss' is not a kind of prior"),
         ('{"beta": {"a": 1}}', "has no 'b'"),
         ('{"beta": {"a": 1, "b": -1}}', "greater than 0, not -1"),
         ('{"beta": {"a": 1, "b": "x"}}', "expected b, a number"),
@@ -290,7 +290,7 @@ def test_mistakes_are_answered() -> None:
         net.fit({"a": [0, 1], "b": [0, 1]}).posterior("a")
     with pytest.raises(InvalidArgument, match="alpha has the shape"):
         net.fit({"a": [0, 1], "b": [0, 1]}, prior=Dirichlet([1, 2, 3]))
-    with pytest.raises(InvalidArgument, match="no prior of such a distribution"):
+    with pytest.raises(InvalidArgument, match="not a prior of such a distribution"):
         net.fit({"a": [0, 1], "b": [0, 1]}, prior={"a": NormalGamma()})
 
 

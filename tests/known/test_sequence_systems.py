@@ -167,7 +167,7 @@ def test_C124_frames_are_quantised_in_parallel_and_phones_follow_in_series():
     "alphabet", [list("acgt"), ["the", "dog", "barks", "."], [0, 1, 2, 3], ["\u2191", None]]
 )
 def test_C129_any_alphabet_is_read_by_the_same_model(alphabet):
-    """Speech, DNA, words, strokes: only the names of symbols differ. None is no symbol, but a gap."""
+    """Speech, DNA, words, strokes: only the names of symbols differ. None is not a symbol, but a gap."""
     symbols = [symbol for symbol in alphabet if symbol is not None] + ["#"] * (None in alphabet)
     rng = np.random.default_rng(1)
     rows = rng.dirichlet(np.ones(len(symbols)), 2)

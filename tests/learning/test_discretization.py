@@ -113,7 +113,7 @@ def test_mistakes_are_answered() -> None:
             pgm.discretize(frame, **options)  # type: ignore[arg-type]
     with pytest.raises(InvalidFrame, match="no column 'y'"):
         pgm.discretize(frame, columns=["y"])
-    with pytest.raises(InvalidFrame, match="every number is 2"):
+    with pytest.raises(InvalidFrame, match="every value is 2"):
         pgm.discretize([2.0, 2.0])
     with pytest.raises(InvalidFrame, match="No column holds floats"):
         pgm.discretize({"c": ["a", "b"]})

@@ -59,7 +59,7 @@ def test_constraints_name_hidden_variables_too() -> None:
         ({"latent": 2}, "latent= is a dict"),
         ({"latent": {"a": 2}}, "which is a column"),
         ({"latent": {"h": 1}}, "two states or more"),
-        ({"latent": {"h": 2}, "score": "bdeu"}, 'take "bic" or "aic"'),
+        ({"latent": {"h": 2}, "score": "bdeu"}, 'use "bic" or "aic"'),
         ({"latent": {"h": 2}, "search": "pc"}, "needs a search by score"),
         ({"latent": {"h": 2}, "bootstrap": 2}, "leave one of them out"),
     ],

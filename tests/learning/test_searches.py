@@ -393,7 +393,7 @@ def test_scores_of_mixed_columns() -> None:
     found = pgm.learn_structure(frame)
     assert set(found.network.edges) == {("k", "y"), ("x", "y")}
     # A state has no number as a parent, so x -> k is not even asked about.
-    with pytest.raises(pgm.InvalidStructure, match="'x' is a number and 'k' has states"):
+    with pytest.raises(pgm.InvalidStructure, match="'x' is continuous and 'k' is discrete"):
         pgm.learn_structure(frame, require=[("x", "k")])
 
 

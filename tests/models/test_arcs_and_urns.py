@@ -151,7 +151,7 @@ def test_what_is_wrong_is_said():
         ),
         (lambda: pgm.UrnHMM([1.0], [[1.0]], {"a": 3}), "dicts of colours"),
         (lambda: pgm.UrnHMM([1.0], [[1.0]], {"a": {"R": -1}}), "whole number of 'R'"),
-        (lambda: pgm.UrnHMM([1.0], [[1.0]], {"a": {"R": 1}}).score(["B"]), "none of the symbols"),
+        (lambda: pgm.UrnHMM([1.0], [[1.0]], {"a": {"R": 1}}).score(["B"]), "not one of the symbols"),
         (lambda: pgm.UrnHMM([1.0], [[1.0]], {"a": {"R": 1}}).score(["R", "R"]), "Step 1"),
     ]:
         with pytest.raises(pgm.PGMError, match=said):

@@ -189,7 +189,7 @@ def test_estimates_and_ranges_draw_themselves(rows, net):
 
 
 def test_both_models_at_once_by_scikit_learn():
-    """The outcome is no line in age, so what the lines miss has to be weighted (Robins et al. 1994)."""
+    """The outcome is not a line in age, so what the lines miss has to be weighted (Robins et al. 1994)."""
     from sklearn.linear_model import LinearRegression, LogisticRegression
 
     rng = np.random.default_rng(2)

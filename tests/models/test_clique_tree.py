@@ -75,7 +75,7 @@ def test_in_print_and_as_text() -> None:
         "True       False  0.235",
         "True       True   0.065",
     ]
-    assert tree.trace.header == ("step", "pass", "from", "to", "over", "numbers")
+    assert tree.trace.header == ("step", "pass", "from", "to", "over", "entries")
     assert [row[:2] for row in tree.trace] == [("1", "inward"), ("2", "outward")]
     assert tree.trace[1][-1] == "0.100000 0.900000 0.900000 0.950000"
     assert tree.assigned[0] == ("P(cloudy)", "P(sprinkler | cloudy)", "P(rain | cloudy)")
@@ -106,7 +106,7 @@ def test_an_order_decides_the_cliques() -> None:
 
 
 def test_long_chains_are_in_logarithms() -> None:
-    """P(all heads) = 2 ** -n, which is no double."""
+    """P(all heads) = 2 ** -n, which is not a double."""
     net, n = pgm.BayesianNetwork(), 1500
     net.add("x0", 0.5)
     for i in range(1, n):
@@ -116,7 +116,7 @@ def test_long_chains_are_in_logarithms() -> None:
     assert tree.total == 0.0
     assert all(table.log for table in (*tree.beliefs, *tree.potentials))
     assert tree.beliefs[7].values.max() == pytest.approx(-n * math.log(2), rel=1e-12)
-    assert tree.trace.header[-1] == "log numbers"
+    assert tree.trace.header[-1] == "log entries"
 
 
 def test_what_has_no_tables_is_said() -> None:

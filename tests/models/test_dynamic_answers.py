@@ -56,7 +56,7 @@ def test_columns_of_any_kinds_are_forecast_by_name():
             "no column 'visit'; there are 'visits', 'sky'. Did you mean 'visits'",
         ),
         (lambda: found.interval(0.9), "one column"),
-        (lambda: found.mean, "'sky' has no numbers"),
+        (lambda: found.mean, "'sky' are not numeric"),
         (lambda: found.column("sky").column("sky"), "no columns"),
     ):
         with pytest.raises(pgm.InvalidArgument, match=said):
@@ -78,7 +78,7 @@ def test_bags_are_forecast_where_their_size_is_known():
     open_, known = (pgm.HMM(START, MOVES, pgm.Multinomial(words, size=size)) for size in (None, 10))
     states = open_.forecast([[0, 3]], steps=1)
     assert states.values == pytest.approx(known.forecast([[0, 3]], steps=1).values)
-    assert "Say it by Multinomial(..., size=20)." in repr(states)
+    assert "Set Multinomial(..., size=20)." in repr(states)
     assert states.plot().get_title() == "Forecast of the states"
     assert list(states.to_dict()) == ["states"]
     with pytest.raises(pgm.InvalidArgument, match="size="):
@@ -175,10 +175,10 @@ def test_steps_and_sequences_that_are_not_there():
     assert several[np.int64(1)] == several[1]
     for ask, said in (
         (lambda: found[2], "There is no step 2: there are 2, and the first is 0."),
-        (lambda: found["a"], "Steps have numbers"),
-        (lambda: found[True], "Steps have numbers"),
+        (lambda: found["a"], "A step is found by its index"),
+        (lambda: found[True], "A step is found by its index"),
         (lambda: several[2], "There is no sequence 2: there are 2, and the first is 0."),
-        (lambda: several["a"], "Sequences have numbers"),
+        (lambda: several["a"], "A sequence is found by its index"),
         (lambda: hmm.forecast([1], steps=2)[2], "There is no step 2"),
     ):
         with pytest.raises(pgm.InvalidArgument, match=said):

@@ -166,7 +166,7 @@ def test_necessity_has_the_bounds_of_tian_and_pearl(seed):
     assert not found.exact
     assert found.undecided == ("y",)
     assert found.bounds[False] == pytest.approx((max(0.0, (p1 - p0) / p1), min(1.0, (1 - p0) / p1)), abs=1e-9)
-    with pytest.raises(pgm.InvalidArgument, match="tables do not decide how 'y'"):
+    with pytest.raises(pgm.InvalidArgument, match="tables do not determine how 'y'"):
         found[True]
     both = net.do({"x": False}).query("y")[False]  # necessity and sufficiency: y under x, not without
     other = net.do({"x": False}).counterfactual("y", {"y": False}, do={"x": True})
@@ -247,8 +247,8 @@ MISTAKES = {
     "has 3 states": lambda net: net.effect("m", "y"),
     "outcome= says whose": lambda net: net.effect("x", "m"),
     "do= is empty": lambda net: net.counterfactual("y", {"x": True}, do={}),
-    "is what is done": lambda net: net.counterfactual("y", {}, do={"y": True}),
-    "a state each": lambda net: net.counterfactual("y", {"m": pgm.Not("a")}, do={"x": True}),
+    "is set by do=": lambda net: net.counterfactual("y", {}, do={"y": True}),
+    "a state for each observation": lambda net: net.counterfactual("y", {"m": pgm.Not("a")}, do={"x": True}),
     "of one variable": lambda net: net.counterfactual(["y"], {}, do={"x": True}),
     "has no state 'z'": lambda net: net.counterfactual("y", {"m": "z"}, do={"x": True}),
 }

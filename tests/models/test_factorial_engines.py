@@ -323,7 +323,7 @@ def test_what_is_wrong_is_said():
     for wrong, said in [
         (lambda: model.smooth([0], engine="mean-feild"), 'did you mean "mean-field"|mean-field'),
         (lambda: model.smooth([0], engine="mean-field", lag=1), "lag="),
-        (lambda: model.smooth([0], seed=1), 'seed= goes with engine="gibbs"'),
+        (lambda: model.smooth([0], seed=1), 'seed= is for engine="gibbs"'),
         (lambda: model.score([0], engine="gibbs"), "does not estimate"),
         (lambda: model.score([0], engine="mean-field", by="step"), "whole sequences"),
         (lambda: model.fit([0], engine="gibbs"), "no bound to climb"),

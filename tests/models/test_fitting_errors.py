@@ -45,7 +45,7 @@ def test_copies_without_end_are_refused_before_memory_is_asked_for() -> None:
 
 @pytest.mark.parametrize("method", ["k-means", "width", "quantile"])
 def test_more_bins_than_numbers_are_refused(method: str) -> None:
-    with pytest.raises(pgm.InvalidArgument, match="the column has 4 numbers: ask for fewer"):
+    with pytest.raises(pgm.InvalidArgument, match="the column has 4 values: ask for fewer"):
         pgm.discretize([1.0, 2.5, 3.5, 9.0], method, 10**9)
 
 

@@ -1,4 +1,4 @@
-"""What is no table learns from rows with gaps, in parts, and with a network as its prior."""
+"""What is not a table learns from rows with gaps, in parts, and with a network as its prior."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def one_state(weights: Any) -> pgm.MarkovChain:
         (lambda: coin(emission=pair("tied")).fit([[0, 1]] * 3, fixed={"emission": [0]}),
          pgm.InvalidArgument, "fix the emission of all of them, or of none."),
         (lambda: coin(emission=pair()).fit([[math.nan, 1], [2, math.nan]], prior=1.0), pgm.InvalidArgument,
-         "needs a row without gaps"),
+         "needs a complete row"),
         (lambda: coin().score(pd.DataFrame({"id": [0, 0]}), sequence="id"), pgm.InvalidFrame,
          "The frame has no column of observations."),
         (lambda: pgm.MarkovChain([0.5, 0.5], 3, states=["a", "b"]), pgm.InvalidTable, "(2, 2), not ()"),
@@ -186,7 +186,7 @@ def test_loops_are_drawn_clear_of_arcs_that_skip_states() -> None:
     ],
 )
 def test_too_many_steps_are_refused_before_anything_is_made(ask) -> None:
-    with pytest.raises(pgm.TooLarge, match=r"So many steps .* choose fewer"):
+    with pytest.raises(pgm.TooLarge, match=r"This many steps .* choose fewer"):
         ask(pgm.HMM([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], pgm.Categorical([[0.5, 0.5], [0.1, 0.9]])))
 
 

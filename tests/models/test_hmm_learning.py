@@ -115,7 +115,7 @@ def test_states_seen_in_part_name_what_is_guessed() -> None:
     [
         (SEEN, TAGS[:1], {}, pgm.InvalidArgument, "There are 2 sequences, and states= of 1."),
         (SEEN, [TAGS[0], TAGS[0]], {}, pgm.InvalidArgument, "Sequence 1 has 4 steps, and states= has 3."),
-        (SEEN, [TAGS[0], ["verbs", *TAGS[1][1:]]], {}, pgm.InvalidArgument, "'verbs' is none of the states"),
+        (SEEN, [TAGS[0], ["verbs", *TAGS[1][1:]]], {}, pgm.InvalidArgument, "'verbs' is not one of"),
         ({"word": SEEN[0], "tag": TAGS[0]}, "tags", {}, pgm.InvalidFrame, "Did you mean 'tag'?"),
         ({"word": SEEN[0], "tag": TAGS[0]}, TAGS[0], {}, pgm.InvalidArgument, "names the column"),
     ],

@@ -92,8 +92,8 @@ def test_it_is_a_table_and_a_picture() -> None:
         ({"n_states": [0]}, "n_states= is a range"),
         ({"score": "validation"}, "needs validation= or folds="),
         ({"folds": 2}, "needs validation= or folds="),
-        ({"score": "validation", "folds": 9}, "folds= is a number from 2 to 6"),
-        ({"score": "validation", "folds": 2, "search": "split"}, "folds= goes neither"),
+        ({"score": "validation", "folds": 9}, "folds= is a whole number from 2 to 6"),
+        ({"score": "validation", "folds": 2, "search": "split"}, "folds= can be combined neither"),
     ],
 )
 def test_mistakes_are_named(options: dict[str, Any], said: str) -> None:

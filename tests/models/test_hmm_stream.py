@@ -167,7 +167,7 @@ def test_a_mistake_leaves_it_as_it_was() -> None:
     stream.push("r")
     for bad, error, said in (
         (["g", "r"], pgm.ImpossibleEvidence, r"Step 2 \(the first is 0\)"),
-        (["g", "x"], pgm.InvalidArgument, "'x' is none of the symbols"),
+        (["g", "x"], pgm.InvalidArgument, "'x' is not one of the symbols"),
         ([], pgm.InvalidArgument, "empty"),
         ([["g"], ["g"]], pgm.InvalidArgument, "A stream is one sequence"),
     ):
@@ -178,7 +178,7 @@ def test_a_mistake_leaves_it_as_it_was() -> None:
     assert stream.log_likelihood == 0.0
     with pytest.raises(pgm.InvalidArgument, match="steps= is a whole number"):
         stream.forecast(0)
-    with pytest.raises(pgm.InvalidArgument, match="2 numbers, not 3"):
+    with pytest.raises(pgm.InvalidArgument, match="2 values, not 3"):
         plane().stream().push([0.0, 1.0, 2.0])
     assert repr(stream) == "stream of a hidden Markov model: 2 steps, log-likelihood 0.000000"
 

@@ -338,7 +338,7 @@ BAD = [
     (
         lambda d: d.add_utility("u", {True: 1}, parents="disease"),
         pgm.InvalidTable,
-        "no number for disease=False",
+        "no value for disease=False",
     ),
     (lambda d: d.solve({"outcome": True}), pgm.InvalidEvidence, "'outcome' is known only after 'treat'"),
     (lambda d: d.value_of_information("outcome"), pgm.InvalidArgument, "'treat' influences"),

@@ -255,7 +255,7 @@ def test_em_climbs_to_where_the_gradient_vanishes(kind):
     model, data, options = learnable(kind, np.random.default_rng(2))
     learned = model.copy().fit(data, **options, max_iter=2000, tol=1e-12)
     logs = np.array(learned.fit_report.log_likelihoods)
-    prior = kind == "gate"  # what a ridge costs is no part of the log-likelihood
+    prior = kind == "gate"  # what a ridge costs is not part of the log-likelihood
     assert prior or (np.diff(logs) >= -1e-8).all()
     assert logs[-1] == pytest.approx(learned.score(data, **options), abs=1e-8)
     assert logs[-1] > logs[0] + 0.5

@@ -496,7 +496,7 @@ def test_a_network_of_singular_noise() -> None:
         ({"R": float("nan")}, r"R= is nan: parameters are finite numbers"),
         ({"A": [[0.9, 0.1]]}, r"A= is 1 x 2"),
         ({"C": [[1.0, 2.0]]}, r"C= is 1 x 2, and should be any x 1"),
-        ({"mean": [1.0, 2.0]}, r"mean= has shape \(2,\), and should have 1 number:"),
+        ({"mean": [1.0, 2.0]}, r"mean= has shape \(2,\), and should have 1 value:"),
         ({"covariance": "wide"}, r"covariance= takes numbers or 'stationary' or 'diffuse', not 'wide'"),
         (
             {"A": 1.0, "mean": None, "covariance": None},
@@ -519,7 +519,7 @@ def test_bad_parameters(changes: dict[str, Any], words: str) -> None:
         ({"Q": [[1.0, 0.2], [0.3, 1.0]]}, r"Q= is not symmetric.*\[0, 1\] is 0.2, \[1, 0\] is 0.3"),
         ({"R": [[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]]}, r"R= has a negative eigenvalue, -1"),
         ({"R": [0.5, -0.4, 0.6]}, r"R= has a negative variance: \[1, 1\] is -0.4"),
-        ({"R": np.eye(2)}, r"R= is 2 x 2, and should be 3 x 3: an observation has 3 numbers"),
+        ({"R": np.eye(2)}, r"R= is 2 x 2, and should be 3 x 3: an observation has 3 dimensions"),
         ({"A": [[0.9, np.nan], [0.0, 0.5]]}, r"A\[0, 1\] is nan"),
         ({"covariance": [[1.0, np.inf], [np.inf, 1.0]]}, r"only variances may be"),
     ],
@@ -536,14 +536,14 @@ def test_bad_matrices(changes: dict[str, Any], words: str) -> None:
         (scalar(), [[]], {}, r"empty"),
         (scalar(), [1.0, "a"], {}, r"[Ss]tep 1.*'a' is not a finite number"),
         (scalar(), [1.0, np.inf], {}, r"[Ss]tep 1.*not a finite number"),
-        (plane(), np.zeros((4, 2)), {}, r"An observation has 3 numbers; these have 2 columns"),
-        (plane(), [[1.0, 2.0, 3.0], [1.0, 2.0]], {}, r"Step 1.*3 numbers, not 2"),
+        (plane(), np.zeros((4, 2)), {}, r"An observation has 3 values; these have 2 columns"),
+        (plane(), [[1.0, 2.0, 3.0], [1.0, 2.0]], {}, r"Step 1.*3 values, not 2"),
         (scalar(), Y, {"inputs": Y}, r"inputs= without effect"),
         (scalar(B=1.0), Y, {}, r"give inputs="),
         (scalar(B=1.0), Y, {"inputs": Y[:3]}, r"inputs= have 3 rows, and there are 5 steps"),
         (scalar(B=1.0), Y, {"inputs": [1.0, None, 1.0, 1.0, 1.0]}, r"inputs= of step 1 .*missing"),
         (scalar(B=1.0), [Y, Y], {"inputs": [Y]}, r"inputs= are of 1 series, and observations of 2"),
-        (scalar(), Y, {"times": Y}, r"times= without effect"),
+        (scalar(), Y, {"times": Y}, r"times= has no effect"),
         (scalar(A=lambda gap: gap), Y, {}, r"give times="),
         (scalar(A=lambda gap: gap), Y, {"times": [0, 1, 1, 2, 3]}, r"step 1 is at 1, step 2 at 1"),
         (scalar(A=lambda gap: gap), Y, {"times": [0, 1]}, r"times= are 2, and there are 5 steps"),
@@ -624,7 +624,7 @@ def test_noise_of_many_steps_is_checked_at_once(which: int) -> None:
 
 def test_errors_name_what_was_given() -> None:
     driven, timed = scalar(B=[[1.0, 2.0]]), scalar(A=lambda gap: 0.5)
-    with pytest.raises(pgm.InvalidArgument, match=r"^inputs=, step 0 .*: a row has 2 numbers, not 1"):
+    with pytest.raises(pgm.InvalidArgument, match=r"^inputs=, step 0 .*: a row has 2 values, not 1"):
         driven.score([1.0, 2.0], inputs=[1.0, 2.0])
     with pytest.raises(pgm.InvalidArgument, match=r"^inputs=, step 1 .*: inf is not a finite number"):
         driven.score([1.0, 2.0], inputs=[[1.0, 1.0], [1.0, np.inf]])

@@ -135,7 +135,7 @@ def test_several_series_with_gaps_learn_from_all() -> None:
         (scalar(), Y, {"fixed": {"A": [True, False]}}, r"fixed= of 'A' takes True, or an array"),
         (scalar(), Y, {"fixed": ["A", "C", "Q", "R", "mean", "covariance"]}, r"holds everything"),
         (plane(), gappy(9, 3), {"fixed": {"Q": np.eye(2, dtype=bool)}}, r"blocks on its diagonal"),
-        (plane(), gappy(9, 3), {"fixed": {"Q": ~np.eye(2, dtype=bool)}}, r"with zeros beside them"),
+        (plane(), gappy(9, 3), {"fixed": {"Q": ~np.eye(2, dtype=bool)}}, r"with zeros elsewhere"),
         (scalar(), [None, None], {}, r"Nothing was observed"),
         (scalar(), Y, {"max_iter": 0}, r"max_iter="),
         (scalar(A=[[[0.9]]] * 4), Y, {}, r"the same in all steps"),
@@ -173,7 +173,7 @@ def test_a_weight_of_two_is_the_series_twice() -> None:
     np.testing.assert_allclose(a.A, b.A, rtol=1e-10)
     np.testing.assert_allclose(a.R, b.R, rtol=1e-10)
     assert a.fit_report.log_likelihoods == pytest.approx(b.fit_report.log_likelihoods)
-    with pytest.raises(pgm.InvalidArgument, match="weights= has a number"):
+    with pytest.raises(pgm.InvalidArgument, match="weights= has a non-negative number"):
         begin().fit(y, weights=[1.0, 2.0])
 
 
@@ -274,7 +274,7 @@ def test_what_does_not_change_is_learned_beside_what_does() -> None:
     R = float(found.R[0, 0])
     slope = (walk(R + 1e-4, 0.0).score(y, times=times) - walk(R - 1e-4, 0.0).score(y, times=times)) / 2e-4
     assert abs(slope) < 1e-3
-    with pytest.raises(pgm.InvalidArgument, match=r"A= changes.*hold it and what goes with it, fixed="):
+    with pytest.raises(pgm.InvalidArgument, match=r"A= changes.*hold it and what depends on it, fixed="):
         walk(1.0, 0.0).fit(y, times=times)
     with pytest.raises(pgm.InvalidArgument, match="prior= of what changes"):
         walk(1.0, 0.0).fit(y, times=times, fixed=["A", "Q"], prior={"Q": 2.0})

@@ -69,7 +69,7 @@ def test_the_engine_agrees():
 
 
 def test_partition_under_evidence():
-    """The contract's number, weights that multiply, what nothing agrees with, and what is no evidence."""
+    """The contract's number, weights that multiply, what nothing agrees with, and what is not evidence."""
     mrf = pair()
     assert mrf.log_partition({"b": "red"}) == pytest.approx(2.397895, abs=5e-7)
     assert mrf.partition({"b": "red"}) == pytest.approx(11)
@@ -81,7 +81,7 @@ def test_partition_under_evidence():
     assert mrf.partition({"b": "red"}).report.given == {"b": "red"}
     mrf.add_factor("a", {"red": 0, "blue": 1})
     assert (mrf.partition({"a": "red"}), mrf.log_partition({"a": "red"})) == (0, -math.inf)
-    with pytest.raises(pgm.InvalidEvidence, match=r"'b': pgm\.Soft says what a marginal shall be afterwards"):
+    with pytest.raises(pgm.InvalidEvidence, match=r"'b': pgm\.Soft fixes a marginal after the update"):
         mrf.partition({"b": pgm.Soft({"red": 0.5, "blue": 0.5})})
     with pytest.raises(pgm.UnknownState, match="'b' has no state 'rod'"):
         mrf.log_partition({"b": "rod"})
@@ -127,7 +127,7 @@ def test_gradients_are_finite_differences_of_log_partition(given):
 
 
 def test_gradients_take_no_wanted_marginals():
-    with pytest.raises(pgm.InvalidEvidence, match=r"pgm\.Soft says what a marginal shall be afterwards"):
+    with pytest.raises(pgm.InvalidEvidence, match=r"pgm\.Soft fixes a marginal after the update"):
         pair().gradients({"b": pgm.Soft({"red": 0.5, "blue": 0.5})})
 
 
@@ -393,7 +393,7 @@ def test_a_factor_that_is_not_there_is_no_factor_to_remove() -> None:
     mrf = pgm.MarkovNetwork()
     with pytest.raises(pgm.InvalidArgument, match="There are 0 factors; 5 is not an index of one"):
         mrf.remove_factor(5)
-    with pytest.raises(pgm.InvalidTable, match=r"the factor of no variables takes .* a single number"):
+    with pytest.raises(pgm.InvalidTable, match=r"the factor of no variables takes .* a single value"):
         mrf.add_factor([], [])
 
 

@@ -459,8 +459,8 @@ def test_sizes_that_collapse_are_no_candidates() -> None:
         ({"score": "dic"}, "score= is one of"),
         ({"n_components": [0]}, "n_components= is a range"),
         ({"score": "validation"}, "needs validation= or folds="),
-        ({"score": "validation", "folds": 9}, "folds= is a number from 2 to 6"),
-        ({"emission": pgm.Gaussian([0.0, 1.0], sd=1.0)}, "no numbers yet"),
+        ({"score": "validation", "folds": 9}, "folds= is a whole number from 2 to 6"),
+        ({"emission": pgm.Gaussian([0.0, 1.0], sd=1.0)}, "without parameters"),
     ):
         with pytest.raises(pgm.InvalidArgument, match=said):
             pgm.select_components(rows, **{"emission": pgm.Gaussian(), **wrong})
@@ -489,7 +489,7 @@ WRONG: list[tuple[Any, str]] = [
     (lambda: two().fit([0.0, 1.0], weights=[1.0]), "one number for each of the 2 rows"),
     (lambda: two().fit([0.0, 1.0], weights=[0.0, 0.0]), "nothing to learn from"),
     (lambda: two().fit([0.0, 1.0], labels=[0]), "one label for each of 2 rows"),
-    (lambda: two().fit([0.0, 1.0], labels=[0, 5]), "labels=, row 1 .the first is 0.: 5 is none of the"),
+    (lambda: two().fit([0.0, 1.0], labels=[0, 5]), "labels=, row 1 .the first is 0.: 5 is not one of the"),
     (lambda: two().fit([0.0, 1.0], labels="who"), "labels= names the column 'who'"),
     (lambda: two().fit([0.0, 1.0], label_noise=0.1), "no effect without labels="),
     (lambda: two().fit([0.0, 1.0], labels=[0, 1], label_noise=2), "share of labels that are wrong"),
@@ -505,9 +505,9 @@ WRONG: list[tuple[Any, str]] = [
         lambda: pgm.Mixture([0.5, 0.5], pgm.Gaussian([1.0, 1.0], sd=1.0)).fit([0.0, 1.0]),
         "all components are alike",
     ),
-    (lambda: pgm.Mixture(n_components=2, emission=pgm.Poisson()).to_network(), "no numbers yet"),
-    (lambda: pgm.Mixture(n_components=2, emission=pgm.Poisson()).predict([1]), "no numbers yet"),
-    (lambda: two().plot(columns="y"), "columns= names one or two columns of normal numbers"),
+    (lambda: pgm.Mixture(n_components=2, emission=pgm.Poisson()).to_network(), "no parameters yet"),
+    (lambda: pgm.Mixture(n_components=2, emission=pgm.Poisson()).predict([1]), "no parameters yet"),
+    (lambda: two().plot(columns="y"), "columns= names one or two continuous columns"),
 ]
 
 
@@ -563,7 +563,7 @@ def test_an_impossible_row_is_named() -> None:
     assert sure.log_likelihood([[1, 0], [0, 0]])[1] == -np.inf
     with pytest.raises(pgm.ImpossibleEvidence, match="Row 1"):
         sure.predict_proba([[1, 0], [0, 0]])
-    with pytest.raises(pgm.ImpossibleEvidence, match=r"Row 1 .*impossible with the numbers"):
+    with pytest.raises(pgm.ImpossibleEvidence, match=r"Row 1 .*impossible with the parameters"):
         sure.fit([[1, 0], [0, 0]])
     with pytest.raises(pgm.ImpossibleEvidence, match=r"Row 0 .*impossible in the component 1"):
         sure.fit([[1, 0], [1, 1]], labels=[1, 0])

@@ -516,7 +516,7 @@ def test_a_system_is_a_value() -> None:
 WRONG: list[tuple[Callable[[], Any], str]] = [
     (
         lambda: curved().filter(SEEN),
-        'no exact answer, and none is approximated unasked: say engine=, one of "extended"',
+        'no exact answer, and nothing is approximated unasked: choose engine=, one of "extended"',
     ),
     (lambda: curved().filter(SEEN, engine="auto"), "no exact answer"),
     (lambda: curved().filter(SEEN, engine="ukf"), "engine='ukf' is not one of"),

@@ -158,7 +158,11 @@ def gated() -> pgm.InfluenceDiagram:
 @pytest.mark.parametrize(
     ("act", "error", "message"),
     [
-        (lambda d: d.sensitivity("treat"), pgm.InvalidArgument, "'treat' is a decision: it has no numbers"),
+        (
+            lambda d: d.sensitivity("treat"),
+            pgm.InvalidArgument,
+            "'treat' is a decision: it has no parameters",
+        ),
         (lambda d: d.sensitivity("desease"), pgm.UnknownVariable, "Did you mean 'disease'"),
         (
             lambda d: d.sensitivity(("test", {"test": True})),

@@ -603,7 +603,7 @@ def test_learning_takes_inputs_and_correlated_noise() -> None:
         ({"fixed": ["a"]}, "fixed= names 'a'"),
         ({"fixed": {"A": True}}, "fixed= takes names"),
         ({"engine": "imm"}, 'engine= of a fit is "auto" or "exact"'),
-        ({"weights": [1.0, 2.0, 3.0]}, "weights= has a number"),
+        ({"weights": [1.0, 2.0, 3.0]}, "weights= has a non-negative number"),
         ({"fixed": ["initial", "transition", *"ACQRb", "mean", "covariance"]}, "holds everything"),
     ],
 )

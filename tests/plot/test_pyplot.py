@@ -288,7 +288,7 @@ def test_other_threads_leave_pyplot_alone():
 
 
 def test_a_notebook_shows_a_picture_once(shown):
-    """Where pyplot shows what is open when a cell ends, the answer of the cell is no second picture."""
+    """Where pyplot shows what is open when a cell ends, the answer of the cell is not a second picture."""
     plt.ion()
     ax = NET.plot()
     assert ax._repr_png_() is None

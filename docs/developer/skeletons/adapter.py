@@ -43,13 +43,13 @@ class Bells(RowsClassifier):
         """Learn from rows; returns the estimator itself.
 
         Args:
-            X: rows of numbers: a data frame, or an array.
+            X: rows: a data frame, or an array.
             y: the class of each row.
             sample_weight: how much each row counts; 1 if left out.
 
         Raises:
             InvalidArgument: an option is out of range; one class only, or not one for each row.
-            InvalidFrame: a value is missing or no number.
+            InvalidFrame: a value is missing or not a number.
         """
         if isinstance(self.width, bool) or not isinstance(self.width, int | float) or not self.width > 0.0:
             raise InvalidArgument(f"width= is a number above 0, not {shown(self.width)}.")
@@ -66,7 +66,7 @@ class Bells(RowsClassifier):
 
         Raises:
             IncompleteModel: there was no `fit`.
-            InvalidFrame: a value is missing or no number; the columns are not those of `fit`.
+            InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
         """
         rows = self._read(X)
         off = (rows**2).sum(axis=1)[:, None] - 2.0 * rows @ self.means_.T + (self.means_**2).sum(axis=1)

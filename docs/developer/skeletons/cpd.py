@@ -1,4 +1,4 @@
-"""A distribution P(child | parents) that is no table: copy, rename, fill in. `->` says what else belongs to it.
+"""A distribution P(child | parents) that is not a table: copy, rename, fill in. `->` says what else belongs to it.
 
 -> pgm/cpds/echo.py: this file
 -> pgm/cpds/registry.py: its import, and its name in the list; JSON, pictures, messages and tests find it there
@@ -54,7 +54,9 @@ class Echo(CPD):
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
         """Return the same distribution of other variables."""
         if child.card != given[0].card or child.card < 2:
-            raise InvalidTable(f"{child.name!r} echoes {given[0].name!r}: both need the same two states or more.")
+            raise InvalidTable(
+                f"{child.name!r} echoes {given[0].name!r}: both need the same two states or more."
+            )
         made = self.__new__(type(self))
         set_fields(made, _child=child, _given=given, _parent=given[0].name, _p=self._p)
         return made

@@ -76,11 +76,11 @@ class Sticky:
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
 
         Raises:
-            InvalidArgument: a value is no state or missing; a sequence is empty.
+            InvalidArgument: a value is not a state or missing; a sequence is empty.
 
         -> an example
         """
@@ -104,7 +104,7 @@ class Sticky:
         return np.take(self.domain.array, steps.cumsum() % k)
 
     def to_network(self, steps: int) -> BayesianNetwork:
-        """Return the Bayesian network of so many steps, "state[0]", "state[1]", ...: the same numbers."""
+        """Return the Bayesian network of this many steps, "state[0]", "state[1]", ...: the same numbers."""
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
             raise InvalidArgument(f"steps= is a whole number of at least 1, not {shown(steps)}.")
         k, states = self.domain.card, list(self.domain.states)

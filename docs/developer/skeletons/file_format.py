@@ -49,7 +49,9 @@ def read(source: Text) -> BayesianNetwork:
                 elif keyword == "table" and "=" in words[1:] and words[0] not in cpds:
                     cpds[words[0]] = _table(words, variables)
                 elif keyword:
-                    raise InvalidArgument(f"expected one 'states' or 'table' of a name, found {shown(line[0])}")
+                    raise InvalidArgument(
+                        f"expected one 'states' or 'table' of a name, found {shown(line[0])}"
+                    )
             except PGMError as error:  # the rooms below do not know where in the file they are: here it is said
                 raise source.error(str(error), line.start()) from None
     refusals.check()  # a table that is wrong is not missing besides
@@ -74,10 +76,12 @@ def _table(words: Sequence[str], variables: dict[str, Variable]) -> TableCPD:
     check_cells(shape, f"{shown(child.name)}: its table", "")
     wrong = next((word for word in words[middle + 1 :] if not NUMBER.fullmatch(word)), None)
     if wrong is not None:
-        raise InvalidArgument(f"{shown(wrong)} is no number")  # `shown` cuts what is long
+        raise InvalidArgument(f"{shown(wrong)} is not a number")  # `shown` cuts what is long
     values = np.array(words[middle + 1 :], dtype=np.float64)
     if values.size != math.prod(shape):
-        raise InvalidArgument(f"{shown(child.name)} has {math.prod(shape):,} probabilities, not {values.size:,}")
+        raise InvalidArgument(
+            f"{shown(child.name)} has {math.prod(shape):,} probabilities, not {values.size:,}"
+        )
     return TableCPD.trusted(child, tuple(given), checked(child, given, values.reshape(shape)))
 
 

@@ -87,7 +87,9 @@ class ParzenDensity(DrawnDensity):
         if isinstance(self.width, str):
             window_option("width", self.width, RULES)
         elif scale != 1.0:
-            raise InvalidArgument("scale= multiplies the width of a rule; width= is a number, so set that.")
+            raise InvalidArgument(
+                "scale= multiplies the width of a rule; here width= is a number, so change that."
+            )
         if self.grid is not None:
             whole("grid", self.grid, 2)
             if window != "gaussian" or not (self.covariance is None or isinstance(self.covariance, str)):

@@ -30,7 +30,7 @@ def rows_needed(dim: int, *, error: float = 0.1) -> int:
 
     d, most = whole("dim", dim), fraction("error", error)
     if d > 200:
-        raise InvalidArgument(f"dim={d:,}: the number of rows is beyond what a number can hold.")
+        raise InvalidArgument(f"dim={d:,}: the number of rows is beyond the range of a float.")
 
     def log_rows(log_h: float) -> float:
         """The rows at which variance is what the bias of this width leaves."""

@@ -58,7 +58,7 @@ def normalised(X: Any, y: Any, *, positive: Any = None) -> np.ndarray:
         positive: the class that is not negated; by default the second in order.
 
     Raises:
-        InvalidArgument: there are not two classes, or not one for each row; `positive` is none of them.
+        InvalidArgument: there are not two classes, or not one for each row; `positive` is not one of them.
         InvalidFrame: a value is missing or not a number.
 
     >>> normalised([[2.0], [-1.0]], ["yes", "no"]).tolist()
@@ -69,7 +69,7 @@ def normalised(X: Any, y: Any, *, positive: Any = None) -> np.ndarray:
     at_least_two(classes)
     known = classes.tolist()
     if len(known) > 2:
-        raise InvalidArgument(f"y has {len(known)} classes: two are separated by one hyperplane.")
+        raise InvalidArgument(f"y has {len(known)} classes: one hyperplane separates two.")
     if positive is not None and positive not in known:
         raise InvalidArgument(f"positive= is {shown(known[0])} or {shown(known[1])}, not {shown(positive)}.")
     own = 1 if positive is None else known.index(positive)

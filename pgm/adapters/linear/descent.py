@@ -142,7 +142,7 @@ def descend(
     if len(names) != a.size:
         raise InvalidArgument(f"columns= has a name for each of {a.size} weights, not {len(names)}.")
     recorder, steps, converged = Recorder(a), whole("max_iter", max_iter), False
-    with np.errstate(over="ignore", invalid="ignore"):  # told in words
+    with np.errstate(over="ignore", invalid="ignore"):  # reported as an error
         for i in passes(steps, "a descent", start_clock()):
             g = _finite(gradient(a), (a.size,), "gradient=")
             if newton or optimal:
@@ -154,7 +154,7 @@ def descend(
                 bend = float(g @ curvature @ g)
                 if bend <= 0.0 and g.any():
                     raise InvalidArgument(
-                        "The criterion does not bend upwards along its gradient, so that no rate is optimal. "
+                        "The criterion has no positive curvature along its gradient, so no rate is optimal. "
                         "Give rate= a number."
                     )
                 step = g * (float(g @ g) / bend) if bend > 0.0 else 0.0 * g
@@ -165,14 +165,14 @@ def descend(
                 break
             a = a - step
             if not np.isfinite(a).all():
-                raise InvalidArgument("Steps grow beyond all bounds: take a smaller rate=.")
+                raise InvalidArgument("The steps diverge: use a smaller rate=.")
             recorder.add(a)
     return Descent(a, recorder.trace(names, None, a), steps, converged)
 
 
 def _newton(hessian: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     if np.linalg.matrix_rank(hessian) < len(hessian):
-        raise InvalidArgument('The Hessian is singular: there is no Newton step. Take method="gradient".')
+        raise InvalidArgument('The Hessian is singular: there is no Newton step. Use method="gradient".')
     return np.linalg.solve(hessian, gradient)
 
 

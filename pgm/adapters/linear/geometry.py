@@ -116,7 +116,7 @@ class Hyperplane(Tabular):
         """Return g(x) of each row.
 
         Args:
-            X: rows of numbers: a data frame that has the columns, or an array.
+            X: rows: a data frame that has the columns, or an array.
 
         Raises:
             InvalidFrame: a value is missing or not a number; other columns.
@@ -219,7 +219,7 @@ class Hyperplane(Tabular):
         return self.length
 
     def _rows(self, X: Any) -> np.ndarray:
-        from pgm.adapters.rows import numbers_of
+        from pgm.adapters.rows import floats_of
         from pgm.errors import InvalidFrame
         from pgm.frames.matrices import features
 
@@ -228,8 +228,8 @@ class Hyperplane(Tabular):
             missing = [name for name in self.columns if name not in given.names]
             if missing:
                 raise InvalidFrame(f"The frame has no column {shown(missing[0])}, which has a weight.")
-            return numbers_of(given, self.columns)
-        rows = numbers_of(given)
+            return floats_of(given, self.columns)
+        rows = floats_of(given)
         if rows.shape[1] != self.weights.size:
             raise InvalidFrame(
                 f"There are {self.weights.size} weights, and the rows have {rows.shape[1]} columns."

@@ -91,7 +91,7 @@ class ByScores(RowsClassifier):
 
 
 class LinearClassifier(ByScores):
-    """Classes of rows of numbers, told apart by hyperplanes.
+    """Classes of rows, separated by hyperplanes.
 
     What a subclass adds: `_check`, which reads the options, and `_solve`, which finds one hyperplane.
     """
@@ -158,7 +158,7 @@ class LinearClassifier(ByScores):
         return self
 
     def _tell(self, unfinished: list[Any]) -> None:
-        """Say so where it has not converged."""
+        """Warn where it has not converged."""
         if unfinished:
             warn(
                 f"{type(self).__name__} has not converged for {listed(unfinished)} in {self.n_iter_:,} "
@@ -167,7 +167,7 @@ class LinearClassifier(ByScores):
 
     def _beyond(self, name: Any) -> InvalidArgument:
         return InvalidArgument(
-            f"The weights for {shown(name)} grow beyond all bounds: use smaller steps, or put the columns in "
+            f"The weights for {shown(name)} diverge: use smaller steps, or put the columns in "
             "units in which they are about 1 (sklearn.preprocessing.StandardScaler)."
         )
 

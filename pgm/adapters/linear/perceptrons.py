@@ -89,11 +89,11 @@ class Perceptron(LinearClassifier):
         margin = real("margin", self.margin)
         if margin < 0.0 and zero:
             raise InvalidArgument(
-                f'margin={margin:g} is slack, with which weights of zero are good enough: take start="sum".'
+                f'margin={margin:g} is slack that zero weights satisfy already: use start="sum".'
             )
         if relax and margin == 0.0 and zero:
             raise InvalidArgument(
-                'rule="relaxation" goes to the margin, where weights of zero are already: take margin=1.'
+                'rule="relaxation" goes to the margin, where zero weights are already: use margin=1.'
             )
 
     def _solve(self, task: Task, columns: list[str]) -> Solved:
@@ -169,7 +169,7 @@ class Perceptron(LinearClassifier):
         if not self.n_errors_.any():
             warn(
                 f"All rows are on their side, but some of {listed(unfinished)} not beyond the margin {many}: "
-                "relaxation comes ever nearer to it with increment= up to 1. Take a larger one."
+                "relaxation with increment= up to 1 only approaches it. Use a larger one."
             )
             return
         warn(

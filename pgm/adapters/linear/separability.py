@@ -152,7 +152,7 @@ class SolutionRegion(Tabular):
         shortest = self.shortest
         if shortest is None:
             used = int((self._duals > 0.0).sum())
-            note = f"no hyperplane separates {of}: the hulls of {used:,} rows have a point in common"
+            note = f"no hyperplane separates {of}: the hulls of {used:,} rows share a point"
             return ["column", "shortest"], [], note
         rows = [
             [label(n), f"{x:.6g}"]

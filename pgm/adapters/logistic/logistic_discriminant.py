@@ -148,7 +148,8 @@ class LogisticDiscriminant(RowsClassifier):
         if not found.converged and stop.patience is None and stop.tol is not None:
             warn(
                 f"{found.steps:,} steps of {self.optimizer!r} did not reach tol={stop.tol:g}: raise "
-                "max_iter=, scale the columns (StandardScaler), or say tol=None if so many steps were meant. "
+                "max_iter=, scale the columns (StandardScaler), or pass tol=None if that many steps were "
+                "intended. "
                 "Classes that a line parts have no largest likelihood.",
                 ConvergenceWarning,
             )

@@ -47,7 +47,7 @@ class LogisticTrace(Tabular):
 
     @property
     def _next(self) -> int:
-        """The number of the step to come."""
+        """The index of the next step."""
         return 0 if self._last is None else self._last[0] + 1
 
     @property
@@ -58,7 +58,7 @@ class LogisticTrace(Tabular):
 
     @property
     def steps(self) -> np.ndarray:
-        """The number of each step; 0 is the start."""
+        """The index of each step; 0 is the start."""
         return np.array([one[0] for one in self._all])
 
     @property
@@ -109,7 +109,7 @@ class LogisticTrace(Tabular):
             title: the title; by default what is shown.
 
         Raises:
-            InvalidArgument: `ax=` is no Axes.
+            InvalidArgument: `ax=` is not an Axes.
         """
         from pgm import plot
 

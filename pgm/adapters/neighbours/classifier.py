@@ -31,9 +31,10 @@ class NearestNeighbours(RowsClassifier):
             a row once it is farther than the k-th found so far; the answer is the same, and with many
             columns it is faster. "tree" is scipy's k-d tree, exact too, and faster with many rows of few
             columns. "quadrants" halves the first `halved` columns: one
-            row stands for each part, and a query is compared only with the part whose row is nearest to it.
+            row represents each part, and a query is compared only with the part whose row is nearest to it.
             This is an approximation, and printed as such.
-        first: with "partial", after so many columns a row is given up if it is `limit` or more away already.
+        first: with "partial", after this many columns a row is given up if it is `limit` or more away
+            already.
         limit: with `first`, that distance.
         halved: with "quadrants", how many columns are halved: two make four parts.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from pgm.adapters.rows import RowsClassifier, numbers_of, whole
+from pgm.adapters.rows import RowsClassifier, floats_of, whole
 from pgm.calls import guarded
 from pgm.errors import InvalidArgument, listed, shown, warn
 from pgm.errors import nearest as nearest_word
@@ -191,7 +191,7 @@ def augmented_error(X: Any, y: Any, kept: Any, *, penalty: float = 0.0, k: int =
     >>> round(augmented_error(rows, list("aaabbb"), [2, 3], penalty=0.1), 6)
     0.2
     """
-    rows = numbers_of(features(X))
+    rows = floats_of(features(X))
     codes = classes_of(labels_of(y, len(rows)))[1]
     stored = np.asarray(kept)
     if stored.ndim != 1 or stored.dtype.kind not in "iu" or not stored.size:

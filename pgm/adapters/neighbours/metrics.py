@@ -248,7 +248,7 @@ def _least(
     values = [worth(now, 0.0)[0]]
     left, converged = steps, False
     for soft in _SOFT:
-        with threadpool_limits(1, "blas"):  # steps of few numbers: threads would wait for each other
+        with threadpool_limits(1, "blas"):  # steps of few floats: threads would wait for each other
             found: Any = minimize(
                 worth,
                 now,

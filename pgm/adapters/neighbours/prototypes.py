@@ -24,7 +24,7 @@ class PrototypeClassifier(RowsClassifier):
         prototypes: the number for each class.
         distance: "euclidean"; "shared" takes the Mahalanobis distance by the covariance within classes;
             "mahalanobis" that of each class. These two are squares, without a root and without the
-            determinants that a normal density has beside them.
+            determinants that a normal density also has.
         starts: the number of starts of k-means; the best is kept.
         seed: seed of the starts.
 

@@ -23,7 +23,7 @@ class Nearest(NamedTuple):
 
     near: np.ndarray  # places, a row for each query
     far: np.ndarray  # squared distances
-    looked: int  # numbers that were looked at
+    looked: int  # coordinates that were looked at
 
 
 def loop(name: str, *args: Any, steps: float, clock: Clock) -> None:

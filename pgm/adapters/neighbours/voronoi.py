@@ -15,7 +15,7 @@ from .searching import loop
 FEW = 4  # columns up to which Qhull is asked
 _TRIES = 64  # rays from each row
 _SURE = 1e-9  # of the distance to the nearest row: how wide a wall is at least
-_SECONDS = 2e-8  # of a program, for each of its numbers
+_SECONDS = 2e-8  # of a linear program, for each of its coefficients
 
 
 def voronoi_neighbours(rows: np.ndarray) -> np.ndarray | None:

@@ -244,7 +244,7 @@ class LinearRanker(Rows):
 
         Raises:
             IncompleteModel: it is not fitted.
-            InvalidArgument: there are not so many rows.
+            InvalidArgument: there are not this many rows.
             InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
 
         >>> told = LinearRanker(margin=0, init=[2.0]).fit([[1.0], [2.0]], [2, 1])
@@ -356,7 +356,7 @@ class LinearRanker(Rows):
 
 
 def groups_of(group: Any, n: int) -> np.ndarray:
-    """The number of each row's list.
+    """The index of each row's list.
 
     >>> groups_of(["q", "p", "q"], 3).tolist(), groups_of(None, 2).tolist()
     ([0, 1, 0], [0, 0])

@@ -24,7 +24,7 @@ class Pairs:
 
         Args:
             ranks: of each row; the smaller, the better.
-            groups: the number of each row's group.
+            groups: the index of each row's group.
         """
         n = len(ranks)
         self.order = np.lexsort((ranks, groups))
@@ -79,7 +79,7 @@ def click_pairs(shown: Sequence[Any], clicked: Any) -> list[tuple[Any, Any]]:
 
 
 def pairs_given(pairs: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of row numbers, checked.
+    """Pairs of row indices, checked.
 
     >>> [each.tolist() for each in pairs_given([(2, 0)], 3)]
     [[2], [0]]
@@ -89,10 +89,10 @@ def pairs_given(pairs: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     except ValueError:
         found = np.array(0.5)
     if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu" or not len(found):
-        raise InvalidArgument(f"pairs= lists (better row, worse row) by their numbers, not {shown(pairs)}.")
+        raise InvalidArgument(f"pairs= lists (better row, worse row) by their indices, not {shown(pairs)}.")
     if found.min() < 0 or found.max() >= n:
         odd = found.min() if found.min() < 0 else found.max()
-        raise InvalidArgument(f"pairs= names rows by number, 0 to {n - 1:,}; there is no row {odd}.")
+        raise InvalidArgument(f"pairs= names rows by index, 0 to {n - 1:,}; there is no row {odd}.")
     if (same := found[:, 0] == found[:, 1]).any():
         raise InvalidArgument(f"Row {int(found[same.argmax(), 0]):,} cannot be better than itself.")
     return np.ascontiguousarray(found[:, 0], np.int64), np.ascontiguousarray(found[:, 1], np.int64)

@@ -111,7 +111,7 @@ class Smoother(Drawn):
         bad = ~np.isfinite(found.deviation)
         if bad.any():
             raise InvalidArgument(
-                f"Near row {int(bad.argmax()):,} (the first is 0) there are too few numbers for a standard "
+                f"Near row {int(bad.argmax()):,} (the first is 0) there are too few values for a standard "
                 "deviation: take a wider window."
             )
         return found.mean, found.deviation

@@ -17,7 +17,7 @@ from .base import SMOOTHING, Curve, IntervalSmoother, flattest
 WINDOWS = ("tricube", "gaussian", "epanechnikov", "box")
 _SHARE = 0.3  # of the rows in a window, by default
 _MOST = 200  # coefficients of a polynomial
-# Squares about the mean beside those about the middle of all rows: below, too many digits have cancelled, and
+# Squares about the mean relative to those about the middle of all rows: below, too many digits cancelled, and
 # sums are taken about each place.
 _CANCELLED = 2.5e-3
 
@@ -88,7 +88,7 @@ class LocalSmoother(IntervalSmoother):
         window_option("center", self.center, ("mean", "median"))
         whole("degree", self.degree, 0)
         if self.center == "median" and self.degree != 0:
-            raise InvalidArgument('center="median" goes with degree=0: a median has no slope.')
+            raise InvalidArgument('center="median" needs degree=0: a median has no slope.')
         steps = whole("robust", self.robust, 0)
         rows, targets, weights, about = self._begin_targets(X, y, sample_weight)
         n, dim = float(weights.sum()), rows.shape[1]
@@ -313,10 +313,10 @@ class Products(NamedTuple):
 
     about: np.ndarray  # products of monomials about their means
     squares: np.ndarray  # of monomials about the place
-    right: np.ndarray  # products with the numbers
+    right: np.ndarray  # products with the targets
     lean: np.ndarray  # from the mean to the place
     level: np.ndarray  # the mean of the targets
-    residue: np.ndarray  # squares of the numbers about it
+    residue: np.ndarray  # squares of the targets about it
     twice: np.ndarray = np.empty(0)  # with squared weights of the window: their sum,
     twice_mean: np.ndarray = np.empty(0)  # that of monomials about their means,
     twice_about: np.ndarray = np.empty(0)  # and of their products
@@ -365,7 +365,7 @@ def _medians(weights: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 
 def _monomials(dim: int, degree: int) -> tuple[np.ndarray, np.ndarray]:
-    """All monomials of so many columns: which one each is times which column; the first is 1."""
+    """All monomials of this many columns: which one each is times which column; the first is 1."""
     every = [one for k in range(degree + 1) for one in itertools.combinations_with_replacement(range(dim), k)]
     place = {one: t for t, one in enumerate(every)}
     parents = [0] + [place[one[:-1]] for one in every[1:]]

@@ -114,7 +114,7 @@ class Regressogram(IntervalSmoother):
             if spread:
                 raise InvalidArgument(
                     f"Row {int(lost.argmax()):,} (the first is 0) is in a cell without rows, where nothing "
-                    "is known of how numbers vary: take wider cells."
+                    "is known of how values vary: use wider cells."
                 )
         off = rows - self._places[codes]
         mean: np.ndarray = self.means_[codes] + (off * self._slopes[codes]).sum(axis=1)

@@ -249,11 +249,11 @@ def backfit(
 
     Args:
         count: of the columns.
-        targets: the numbers.
+        targets: the values.
         weights: of the rows.
-        smooth: fits a column, by its place, to numbers, and returns what it says of the rows.
+        smooth: fits a column, given by its index, to values, and returns the fitted values.
         max_iter: how often they take turns at most.
-        tol: beside how the numbers vary.
+        tol: relative to the spread of the values.
         least: how often at least.
     """
     total = float(weights.sum())

@@ -25,7 +25,7 @@ WALKS = Loops("pgm.graphs.walks.compiled", "walking over arrows")
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Arrows:
-    """A directed acyclic graph: vertex v is `names[v]`, its parents and children stand in `graph`."""
+    """A directed acyclic graph: vertex v is `names[v]`, its parents and children are in `graph`."""
 
     names: tuple[Any, ...]
     number: dict[Any, int]

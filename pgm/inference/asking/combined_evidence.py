@@ -15,8 +15,8 @@ def combined(first: Observed, second: Observed, variables: Mapping[str, Variable
     """Both combined; None if they leave some variable without a possible state."""
     if not second.given:
         return first
-    numbers = _numbers(first, second, variables)
-    if numbers is None:
+    values = _continuous(first, second, variables)
+    if values is None:
         return None
     hard = dict(first.hard)
     weights = dict(first.weights)
@@ -34,10 +34,10 @@ def combined(first: Observed, second: Observed, variables: Mapping[str, Variable
             if w[hard[name]] == 0.0:
                 return None
             log_weight += math.log(w[hard[name]])
-    return Observed(hard, weights, {}, log_weight, first.given | second.given | numbers)
+    return Observed(hard, weights, {}, log_weight, first.given | second.given | values)
 
 
-def _numbers(
+def _continuous(
     first: Observed, second: Observed, variables: Mapping[str, Variable]
 ) -> dict[str, object] | None:
     """The combined evidence on continuous variables that both mention; None if they contradict each other."""

@@ -57,7 +57,7 @@ def edit(
 
 
 class CompiledModel:
-    """What a model says of itself, and its compiled form, which lasts until the model changes."""
+    """A model's own parts, and its compiled form, which lasts until the model changes."""
 
     _compiled: ModelSnapshot | None
     _outdated: ModelSnapshot | None  # its trees serve again if only values changed
@@ -129,7 +129,7 @@ class CompiledModel:
             return found
         with self._lock.inner:
             if self._compiled is None:
-                self._compiled = self._with_tables() or self._compile_anew()
+                self._compiled = self._with_tables() or self._recompile()
                 self._outdated = self._replaced = None
             return self._compiled
 
@@ -143,7 +143,7 @@ class CompiledModel:
         program = with_tables(old.program, {old.position[name]: table for name, table in tables.items()})
         return None if program is None else old.with_program(program)
 
-    def _compile_anew(self) -> ModelSnapshot:
+    def _recompile(self) -> ModelSnapshot:
         self._check_complete()
         variables = VariableList.of_model(self.variables)
         position = variables.places()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from pgm.errors import InvalidArgument, InvalidEvidence
-from pgm.evidence import LARGEST, Observed, number_of
+from pgm.evidence import LARGEST, Observed, value_of
 from pgm.factors import Dense, GaussianFactor
 from pgm.frames import Columns, among, columns, real_columns
 from pgm.frames.soft_cells import SoftCells
@@ -127,9 +127,9 @@ class Table:
                 else:
                     hard[name] = int(left[0])
                     log_weight += math.log(cells.weights[at, hard[name]])
-        for name, numbers_ in self.values.items():
-            if not math.isnan(numbers_[row]):
-                hard[name], given[name] = 0, number_of(by_name[name], float(numbers_[row]))
+        for name, column in self.values.items():
+            if not math.isnan(column[row]):
+                hard[name], given[name] = 0, value_of(by_name[name], float(column[row]))
         return Observed(hard, weights, {}, log_weight, given)
 
     def log_weight(self, row: int) -> float:

@@ -102,8 +102,8 @@ def no_fit(compiled: ModelSnapshot, observed: Observed, clock: Clock, failed: No
             return contradiction(compiled, observed, clock)
     except TooLarge:
         pass  # only an approximate engine was asked
-    several = f"The marginals wanted of {listed(names)}"
-    what = several if len(names) > 1 else f"The marginal wanted of {names[0]!r}"
+    several = f"The target marginals of {listed(names)}"
+    what = several if len(names) > 1 else f"The target marginal of {names[0]!r}"
     if failed.place is not None:
         variable = compiled.variables[failed.place[0]]
         state = variable.states[failed.place[1]]
@@ -121,6 +121,6 @@ def refuse_soft(observed: Observed) -> None:
     """Refuse the probability of evidence that prescribes a posterior marginal."""
     if observed.soft:
         raise InvalidEvidence(
-            f"{listed(list(observed.soft))}: pgm.Soft says what a marginal shall be afterwards; that is no "
+            f"{listed(list(observed.soft))}: pgm.Soft fixes a marginal after the update; that is no "
             "event and has no probability. Use pgm.Likelihood for uncertain evidence."
         )

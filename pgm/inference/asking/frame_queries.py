@@ -142,7 +142,7 @@ def _answer(
     width = int(compiled.program.arrays.cards[list(places)].sum())
     if 16.0 * data.n_rows * width > current().memory_limit:
         raise TooLarge(
-            f"The answer alone has {data.n_rows * width:,} numbers, more than the memory limit allows: "
+            f"The answer alone has {data.n_rows * width:,} entries, more than the memory limit allows: "
             "ask for fewer rows or fewer variables at once."
         )
     answers = Answers(np.zeros(n, np.int64), np.zeros(n), np.zeros(n, np.int64), np.zeros((n, width)))
@@ -172,7 +172,7 @@ def fill(
         asked: what is asked of each.
         answers: where the answers go.
         clock: the clock of the question.
-        totals: whether the sums of rows that are answered on their own are wanted beside other answers.
+        totals: whether sums of rows that are answered on their own are wanted as well.
     """
     posterior = blank(compiled, clock)
     if compiled.program.possible:

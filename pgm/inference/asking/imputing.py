@@ -45,7 +45,8 @@ def imputed(
     gone = np.isnan(table)
     if 8 * draws * table.size > (limit := current().memory_limit):
         raise TooLarge(
-            f"{draws:,} copies of {len(table):,} rows pass the memory limit, {limit:,} bytes: ask for fewer."
+            f"{draws:,} copies of {len(table):,} rows exceed the memory limit, {limit:,} bytes: ask for "
+            "fewer."
         )
     filled = np.repeat(table[None], draws, axis=0)
     rows = np.flatnonzero(gone.any(axis=1))

@@ -63,7 +63,7 @@ class Questions(RowQuestions):
         Args:
             targets: one name or a list of names; they may be observed too.
             given: what is known, {name: state}. For a state may stand pgm.OneOf, pgm.Not, pgm.Likelihood,
-                pgm.Soft, a number, an interval as pgm.Interval; None means not observed.
+                pgm.Soft, a value, an interval as pgm.Interval; None means not observed.
             engine: "auto" is exact or raises `TooLarge`; or a name of pgm.engines such as "loopy", or an
                 object with options.
 
@@ -468,7 +468,7 @@ class Questions(RowQuestions):
         Args:
             given: as for `query`; or a data frame, or a dict of columns: then the sum over its rows, equal
                 rows once and rows that observe the same variables side by side.
-            weights: how much each row of a frame counts: numbers, or the name of a column.
+            weights: how much each row of a frame counts: an array, or the name of a column.
 
         Raises:
             UnknownVariable, UnknownState, InvalidEvidence: as for `query`.

@@ -126,7 +126,7 @@ class RowQuestions(CompiledModel):
             bad_rows: "raise" on a row that is impossible or has an unknown state, or "missing" to have NaN.
 
         Raises:
-            UnknownState, ImpossibleEvidence: a bad row, with its number.
+            UnknownState, ImpossibleEvidence: a bad row, with its index.
             InvalidFrame: what was passed is not a frame.
             TooLarge, OutOfTime: as for `query`.
 

@@ -20,7 +20,7 @@ from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.program import compile_program
 from pgm.inference.program.sorting import sort_parts
 from pgm.inference.trees import TreeCache
-from pgm.variables import Numbered, VariableList
+from pgm.variables import IntegerDomain, VariableList
 
 Parts = Callable[[], Iterable[ModelPart]]
 _BYTES = 64  # that an entry takes while it is compiled
@@ -42,7 +42,7 @@ def extended(
     entries = sum((cells.weights.size + cells.weights.shape[1]) for cells in data.soft.values())
     if _BYTES * entries > current().memory_limit:
         raise TooLarge(
-            f"The weights in the cells are {entries:,} numbers, more than the memory limit allows: "
+            f"The weights in the cells are {entries:,} floats, more than the memory limit allows: "
             "ask for fewer "
             "rows at once."
         )
@@ -53,12 +53,12 @@ def extended(
         top = cells.weights.max(axis=1)
         more += np.where(cells.which >= 0, np.log(top[cells.which]), 0.0)
         rows = np.vstack([cells.weights / top[:, None], np.ones(cells.weights.shape[1])])
-        called = f"(what is said of {name})"
+        called = f"(evidence on {name})"
         while called in position:
             called += "'"
         position[called] = n + i
         names.append(called)
-        domains.append(Numbered(len(rows)))
+        domains.append(IntegerDomain(len(rows)))
         codes[called] = np.where(cells.which < 0, len(rows) - 1, cells.which).astype(np.int32)
         tables.append(Dense(np.array([[n + i, compiled.position[name]]], np.int64), rows))
     cards = [domain.card for domain in domains]

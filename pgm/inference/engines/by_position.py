@@ -32,9 +32,9 @@ def make_posterior(
     known, soft = by_position(compiled, observed, fit)
     made = kind(compiled.program, compiled.trees, known, clock, compiled.names, engine, observed.given)
     if compiled.gaussians is not None:
-        from pgm.inference.engines.gaussian.hybrid import HybridPosterior, with_numbers
+        from pgm.inference.engines.gaussian.hybrid import HybridPosterior, hybrid_fields
 
-        return HybridPosterior(**with_numbers(compiled, observed, made, soft))
+        return HybridPosterior(**hybrid_fields(compiled, observed, made, soft))
     return made.fitted(soft) if soft else made
 
 
@@ -51,9 +51,9 @@ def make_sums(
     known, soft = by_position(compiled, observed, fit)
     made = kind(compiled.program, compiled.trees, known, clock, compiled.names, engine, observed.given, *own)
     if compiled.gaussians is not None:
-        from pgm.inference.engines.gaussian.hybrid import HybridSums, with_numbers
+        from pgm.inference.engines.gaussian.hybrid import HybridSums, hybrid_fields
 
-        return HybridSums(**with_numbers(compiled, observed, made, soft))
+        return HybridSums(**hybrid_fields(compiled, observed, made, soft))
     return made.fitted(soft) if soft else made
 
 

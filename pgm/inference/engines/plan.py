@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _CLIQUES = 100  # whose sizes a plan lists
-OWN_TREE = "made for what is left of this question; kept for others like it"
-_SEARCHED = "a search, which shows what it costs only as it goes; the sizes are those of a tree"
+OWN_TREE = "built for the reduced question; kept for others like it"
+_SEARCHED = "a search, whose cost shows only as it runs; the sizes are those of a tree"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ class Plan:
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw the sizes of the largest tables beside the memory that is allowed; returns the Axes.
+        """Draw the sizes of the largest tables next to the memory limit; returns the Axes.
 
         Args:
             ax: axes to draw on; a new figure if left out.
@@ -199,7 +199,7 @@ class Plan:
                 self,
             )
         if not self.complete:
-            what = "far more memory than there is"
+            what = "far more memory than is available"
         elif self.bytes_in_doubles > self.memory_limit:
             what = f"{size_of(self.bytes_in_doubles)} of memory, and {size_of(self.memory_limit)} are allowed"
         else:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _MOST_RUNS = 10_000  # of an engine, for a joint that it cannot tell in one run
 ROUNDING = 1e-9  # of a bound on a logarithm, relative
-ANY = "of several equally probable any may be found"
+ANY = "of several equally probable ones any may be found"
 _NOTHING = np.empty(0, np.int32)
 _Kind = TypeVar("_Kind", bound="Reduced")
 
@@ -152,7 +152,7 @@ class ReducedShares(Reduced, NamedSums):
                     hard = dict(zip(targets[:i], states, strict=True))
                     more[states] = table[states] * self._one(target, hard, known)
             table = more
-        said = f"the joint was put merged from {runs:,} runs, by conditioning"
+        said = f"the joint was assembled from {runs:,} runs, by conditioning"
         own = self.reports[0].advice
         self.reports[0] = self.reports[0].changed(advice=f"{own}; {said}" if own else said)
         return np.asarray(table / table.sum())
@@ -287,9 +287,9 @@ def reduced(
     known, wanted = by_position(compiled, observed)
     at, continuous = Posterior(compiled.program, compiled.trees, known, clock, compiled.names), None
     if compiled.gaussians is not None:  # they are eliminated exactly, which leaves tables
-        from pgm.inference.engines.gaussian.hybrid import HybridPosterior, with_numbers
+        from pgm.inference.engines.gaussian.hybrid import HybridPosterior, hybrid_fields
 
-        continuous = HybridPosterior(**with_numbers(compiled, observed, at, {}))
+        continuous = HybridPosterior(**hybrid_fields(compiled, observed, at, {}))
         at = exactly(continuous.solve().discrete)
     return kind(
         *(at.program, at.trees, at.known, clock, compiled.names, options.name, observed.given),

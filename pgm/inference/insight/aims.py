@@ -66,7 +66,7 @@ def target_of(model: Questions, target: object, given: Given) -> tuple[Variable,
     if variable.continuous:
         raise InvalidArgument(
             f"{target!r} is continuous; this asks about a state of a target. Ask about a discrete variable, "
-            f"or look at net.query({target!r}, given) with and without what is given."
+            f"or look at net.query({target!r}, given) with and without the evidence."
         )
     known = observe(variables, given).given
     if target in known:

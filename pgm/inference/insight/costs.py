@@ -31,7 +31,7 @@ def read_costs(
     """
     found: dict[frozenset[str], float] = {}
     if costs is not None and not isinstance(costs, Mapping):
-        raise InvalidArgument(f"costs= is a dict {{name, or (name, ...): number}}, not {shown(costs)}.")
+        raise InvalidArgument(f"costs= is a dict {{name, or (name, ...): cost}}, not {shown(costs)}.")
     for key, cost in (costs or {}).items():
         names = names_of(key, variables, least=1)
         for name in names:

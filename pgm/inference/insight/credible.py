@@ -10,7 +10,7 @@ from pgm.cpds.table_input import is_number
 from pgm.errors import InvalidArgument, shown
 from pgm.inference.asking.session import whole
 from pgm.inference.insight.aims import Aim, Given, aim
-from pgm.inference.insight.slopes import Numbers
+from pgm.inference.insight.slopes import Parameters
 from pgm.printing import Tabular, number
 from pgm.randomness import generator
 from pgm.results.base import Result, pandas, put
@@ -29,7 +29,7 @@ class CredibleAnswer(Result, Tabular):
 
     `interval` holds the answer with a belief of `level`, as much left out below as above; `mean` and `sd` are
     of the belief, `draws` the answers for tables drawn from their posterior. `probability` is the answer with
-    the numbers that the network has. `nodes` are those whose tables were drawn.
+    the parameters of the network. `nodes` are those whose tables were drawn.
     """
 
     __slots__ = ("aim", "draws", "interval", "level", "nodes", "report")
@@ -73,7 +73,7 @@ class CredibleAnswer(Result, Tabular):
         return float(self.draws.std(ddof=1))
 
     def to_dict(self) -> dict[str, float]:
-        """The numbers by name."""
+        """The values by name."""
         low, high = self.interval
         return {"probability": self.probability, "mean": self.mean, "sd": self.sd, "low": low, "high": high}
 
@@ -106,7 +106,7 @@ class CredibleAnswer(Result, Tabular):
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         low, high = self.interval
         row = [number(self.mean), number(self.sd), f"{number(low)} to {number(high)}"]
-        return ["mean", "sd", f"with a belief of {self.level:g}"], [row], self.report.summary
+        return ["mean", "sd", f"with probability {self.level:g}"], [row], self.report.summary
 
 
 def credible(
@@ -114,13 +114,13 @@ def credible(
 ) -> CredibleAnswer:
     """See `BayesianNetwork.credible_interval`."""
     if not is_number(level) or not 0.0 < float(level) < 1.0:
-        raise InvalidArgument(f"level= is a belief between 0 and 1, not {shown(level)}.")
+        raise InvalidArgument(f"level= is a probability between 0 and 1, not {shown(level)}.")
     count = whole(draws, "draws=", 2)
     rng, clock = generator(seed), start_clock()
     asked = aim(model, target, given, state)
-    others = model._own_numbers()
-    numbers = Numbers(model, model._compile_in(clock), others, zeros=False, clock=clock)
-    nodes = tuple(node.name for node in numbers.layout(numbers.counts(asked.given, asked.name)).nodes)
+    others = model._own_parameters()
+    parameters = Parameters(model, model._compile_in(clock), others, zeros=False, clock=clock)
+    nodes = tuple(node.name for node in parameters.layout(parameters.counts(asked.given, asked.name)).nodes)
     learned = model._learned
     rules = {} if learned is None else learned.rules
     uncertain = tuple([name for name in nodes if name not in rules or rules[name].fixed is not True])

@@ -31,7 +31,7 @@ class Curve:
     value: float  # as it is
     answer: float  # as it is
     derivative: float
-    down: float  # of log P(given); NaN where the answer is no such function
+    down: float  # of log P(given); NaN where the answer is not such a function
     range: tuple[float, float] | None  # None: the target has more than two states, and that was not asked for
     order: tuple[float, float] | None = None  # the same
 
@@ -44,7 +44,7 @@ class Curve:
         change = value - self.value
         up = self.derivative + self.answer * self.down
         if not possible_at(self, value):
-            raise InvalidArgument(f"With {self.text} at {value:g} what is given would be impossible.")
+            raise InvalidArgument(f"With {self.text} at {value:g} the evidence would be impossible.")
         return min(
             max((self.answer + up * change) / (1.0 + self.down * change), 0.0), 1.0
         )  # beyond is rounding
@@ -94,8 +94,8 @@ class Curve:
 
     def _nonlinear(self) -> InvalidArgument:
         return InvalidArgument(
-            f"{self.text}: the answer is no ratio of linear functions of this number, and only its "
-            "derivative is known. Set the number and ask again."
+            f"{self.text}: the answer is not a ratio of linear functions of this parameter, and only its "
+            "derivative is known. Set the parameter and ask again."
         )
 
 

@@ -202,16 +202,16 @@ class AnswerExplanation(Result, Tabular, Mapping[str, Finding]):
         for f in ranked[:3]:
             verb = _verb(self.after, f.without)
             end = f", to {self.after:.3f} from {f.without:.3f} without it" if verb != _KEEPS else ""
-            said.append(f"Beside the others {f.text} {verb}{' it' if end else ''}{end}.")
+            said.append(f"Besides the others,  {f.text} {verb}{' it' if end else ''}{end}.")
         turned = [f for f in ranked if f.adds * f.adds_alone < -_STILL]
         for f in turned[:2]:
             said.append(f"Alone {f.text} would have done the opposite: {f.alone:.3f}.")
         up, down = self.pulls
         if up and down:
-            said.append(f"{joined(up, len(up))} and {joined(down, len(down))} pull apart.")
+            said.append(f"{joined(up, len(up))} and {joined(down, len(down))} pull in opposite directions.")
         silent = [f.text for f in findings if not f.path]
         if silent:
-            said.append(f"{joined(silent, len(silent))}: nothing of it reaches the target past the others.")
+            said.append(f"{joined(silent, len(silent))}: blocked by the other findings.")
         if self.conflict > 0.0:
             said.append(f"The findings are less probable together than apart (conflict {self.conflict:.3f}).")
             if self.rare:
@@ -299,7 +299,7 @@ def explain(model: Any, target: object, given: Given, state: State | None) -> An
     n = len(names)
     if not n:
         raise InvalidArgument(
-            f"Nothing is given, so nothing explains {asked.title} but the network's own numbers: "
+            f"Nothing is given, so nothing explains {asked.title} but the network's own parameters: "
             f"net.sensitivity({asked.name!r}) shows which ones matter."
         )
     alone = np.eye(n, dtype=bool)

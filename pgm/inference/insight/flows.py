@@ -20,7 +20,7 @@ def flows(
     """The active paths from a finding to the target, the one along which most passes first.
 
     What passes along a path is at most what reaches each of its variables: the least that the finding,
-    beside the others, moves any of them. Variables that are given pass it on as they are.
+    on top of the others, moves any of them. Variables that are given pass it on as they are.
 
     Args:
         arrows: the network's.

@@ -149,7 +149,9 @@ class Cases:
             if name not in variables:
                 raise UnknownVariable(name, variables)
             if variables[name].continuous:
-                raise InvalidArgument(f"{name!r} is continuous: its information has no formula here.")
+                raise InvalidArgument(
+                    f"{name!r} is continuous: its mutual information has no closed form here."
+                )
         observed = observe(variables, given)
         refuse_soft(observed)
         self.given = dict(observed.given)
@@ -165,7 +167,7 @@ class Cases:
         self.state = state
         if state is not None:
             if len(mine) > 1:
-                raise InvalidArgument("state= is of one target, and these are several.")
+                raise InvalidArgument("state= is for one target, and there are several.")
             code = mine[0].code(state)
             p = float(joint.values[code])
             self.events: list[dict[str, Any]] = [{self.names[0]: mine[0].states[code]}]

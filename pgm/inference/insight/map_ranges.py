@@ -25,7 +25,7 @@ from pgm.inference.engines.exact.expected_statistics import largest_entries
 from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.insight.aims import Given, log_odds
 from pgm.inference.insight.sensitivity import index_of, text_of
-from pgm.inference.insight.slopes import Counts, Layout, Node, Numbers
+from pgm.inference.insight.slopes import Counts, Layout, Node, Parameters
 from pgm.printing import ROWS, Tabular, number
 from pgm.results import Assignment
 from pgm.results.base import Result, condition, pandas, put
@@ -73,7 +73,7 @@ class MapSensitivity(Result, Tabular, Sequence[MapRange]):
     >>> net = pgm.BayesianNetwork()
     >>> net.add("rain", 0.3); net.add("wet", {True: 0.9, False: 0.2}, parents=["rain"])
     >>> net.map_sensitivity({"wet": True})
-    number                 value     stays from  to
+    parameter              value     stays from  to
     rain=True              0.300000  0.181818    1.000000
     wet=True | rain=False  0.200000  0.000000    0.385714
     wet=True | rain=True   0.900000  0.466667    1.000000
@@ -169,9 +169,9 @@ class MapSensitivity(Result, Tabular, Sequence[MapRange]):
         return {one.text: one.range for one in self}
 
     def to_pandas(self) -> pd.DataFrame:
-        """A frame with a row for each parameter that can change it: node, number, value, from, to."""
+        """A frame with a row for each parameter that can change it: node, parameter, value, from, to."""
         rows = [(one.node, one.text, one.value, *one.range) for one in self]
-        frame: pd.DataFrame = pandas().DataFrame(rows, columns=["node", "number", "value", "from", "to"])
+        frame: pd.DataFrame = pandas().DataFrame(rows, columns=["node", "parameter", "value", "from", "to"])
         return frame
 
     def plot(
@@ -198,15 +198,15 @@ class MapSensitivity(Result, Tabular, Sequence[MapRange]):
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         rows = [[one.text, number(one.value), *map(number, one.range)] for one in islice(self, ROWS)]
-        notes = [f"... {len(self) - len(rows):,} more of {len(self):,} numbers"] * (len(self) > len(rows))
+        notes = [f"... {len(self) - len(rows):,} more of {len(self):,} parameters"] * (len(self) > len(rows))
         shown = condition(dict(self.best.items()))
         known = f" given {condition(self.given)}" if self.given else ""
         notes.append(f"{shown}{known} stays the most probable explanation")
         if self.stays:
-            notes.append(f"{self.stays:,} numbers cannot turn it, whatever they are")
+            notes.append(f"{self.stays:,} parameters cannot change it at any value")
         if self.left_out:
-            notes.append(f"{self.left_out:,} numbers are left out: they are 0 or 1")
-        return ["number", "value", "stays from", "to"], rows, "\n".join(notes)
+            notes.append(f"{self.left_out:,} parameters that are 0 or 1 are left out")
+        return ["parameter", "value", "stays from", "to"], rows, "\n".join(notes)
 
 
 def map_sensitivity(model: Questions, others: Mapping[str, CPD], given: Given) -> MapSensitivity:
@@ -229,7 +229,9 @@ def map_sensitivity(model: Questions, others: Mapping[str, CPD], given: Given) -
 
     flat = session.answered(compiled, observed, clock, answer)
     everything = np.ones_like(flat)  # every table matters to an explanation of everything
-    layout = Numbers(model, compiled, others, zeros=False, clock=clock).layout(Counts(everything, None, {}))
+    layout = Parameters(model, compiled, others, zeros=False, clock=clock).layout(
+        Counts(everything, None, {})
+    )
     low, high = _ends(np.exp(flat[layout.entries]), layout)
     return MapSensitivity(best, layout, low, high, best.report)
 

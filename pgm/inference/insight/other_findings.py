@@ -205,9 +205,7 @@ def turning(model: Any, target: object, given: Given, to: State | None, most: ob
     }
     names = [name for name in known if name not in kept]
     if not names:
-        raise InvalidArgument(
-            f"{listed(kept)}: only findings that are states can be changed to others, and none is."
-        )
+        raise InvalidArgument(f"{listed(kept)}: only discrete findings can be changed, and there is none.")
     largest = min(whole(most, "most=", 1), len(names))
     clock = start_clock()
     compiled = model._compile_in(clock)

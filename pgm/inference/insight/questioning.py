@@ -40,7 +40,7 @@ class NextQuestion:
     >>> question.name, round(question.outcomes[True][1][True], 6)
     ('test', 0.658537)
     >>> net.next_question("ill", {"test": True}).reason
-    'nothing that is left tells anything about ill'
+    'no remaining variable is informative about ill'
     """
 
     name: str | None
@@ -162,7 +162,7 @@ class Diagnosis(Result, Tabular):
             frame: a dict of columns, or a data frame of pandas or polars.
 
         Raises:
-            UnknownVariable: a question is no column.
+            UnknownVariable: a question is not a column.
             UnknownState: a value that is not a state of its variable.
 
         >>> import pgm
@@ -292,17 +292,17 @@ def _best(
 
     best = max(found, key=rank, default=None)
     if best is None or found[best] <= 0.0:
-        return None, f"nothing that is left tells anything about {variable.name}", 0.0, 0.0, p
+        return None, f"no remaining variable is informative about {variable.name}", 0.0, 0.0, p
     if rank(best) <= least:
         unit = " for each unit of cost" if costs else ""
         return (
             None,
-            f"the best, {best}, tells only {found[best]:.3g} nats{unit}",
+            f"the best, {best}, gives only {found[best]:.3g} nats{unit}",
             found[best],
             prices[best],
             p,
         )
-    return best, f"it is expected to tell {found[best]:.4g} nats", found[best], prices[best], p
+    return best, f"its expected information is {found[best]:.4g} nats", found[best], prices[best], p
 
 
 def _options(sure: object, least: object) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from pgm.errors import InvalidArgument, UnknownVariable, listed, shown
 from pgm.inference.asking.questions import Questions
 from pgm.inference.insight.aims import Aim, Given, aim
 from pgm.inference.insight.curve import Curve, at_end
-from pgm.inference.insight.slopes import Layout, Node, Numbers
+from pgm.inference.insight.slopes import Layout, Node, Parameters
 from pgm.printing import ROWS, Tabular, label, number
 from pgm.results.base import Result, pandas, put
 from pgm.results.report import Report
@@ -39,7 +39,7 @@ class AnswerSensitivity(Result, Tabular):
     >>> net.add("rain", 0.3); net.add("wet", {True: 0.9, False: 0.2}, parents=["rain"])
     >>> net.sensitivity("rain", {"wet": True})
     P(rain=True | wet=True) = 0.658537
-    number                 value     derivative  answer at 0 .. 1
+    parameter              value     derivative  answer at 0 .. 1
     wet=True | rain=False  0.200000  -1.124331   1.000000 .. 0.278351
     rain=True              0.300000  1.070791    0.000000 .. 1.000000
     wet=True | rain=True   0.900000  0.249851    0.000000 .. 0.681818
@@ -151,8 +151,8 @@ class AnswerSensitivity(Result, Tabular):
         at = node.begin + index_of(node, key)
         if math.isnan(self._slopes[at]):
             raise InvalidArgument(
-                f"{text_of(node, at - node.begin)}: this number is {self._values[at]:g}, and the "
-                "others cannot change in proportion. sensitivity(..., zeros=True) takes such numbers too."
+                f"{text_of(node, at - node.begin)}: this parameter is {self._values[at]:g}, and the "
+                "others cannot change in proportion. sensitivity(..., zeros=True) includes such parameters."
             )
         return self._curve(at)
 
@@ -160,7 +160,7 @@ class AnswerSensitivity(Result, Tabular):
         for node in self._layout.nodes:
             if node.name == name:
                 return node
-        raise UnknownVariable(name, self.nodes, where="The numbers that matter to this answer")
+        raise UnknownVariable(name, self.nodes, where="The parameters that this answer depends on")
 
     def _owner(self, at: int) -> Node:
         return self._layout.nodes[
@@ -182,12 +182,12 @@ class AnswerSensitivity(Result, Tabular):
         return {node.name: self[node.name] for node in self._layout.nodes}
 
     def to_pandas(self) -> pd.DataFrame:
-        """A frame with a row for each of these parameters: node, number, value, derivative."""
+        """A frame with a row for each of these parameters: node, parameter, value, derivative."""
         curves = list(self)
         frame: pd.DataFrame = pandas().DataFrame(
             {
                 "node": [c.node for c in curves],
-                "number": [c.text for c in curves],
+                "parameter": [c.text for c in curves],
                 "value": [c.value for c in curves],
                 "derivative": [c.derivative for c in curves],
             }
@@ -233,10 +233,12 @@ class AnswerSensitivity(Result, Tabular):
             ends = "" if math.isnan(curve.down) else " .. ".join(map(at_end, (curve, curve), (0.0, 1.0)))
             rows.append([curve.text, number(curve.value), number(curve.derivative), ends])
         more = self._live.size - len(rows)
-        notes = [f"... {more:,} more of {self._live.size:,} numbers"] if more > 0 else []
+        notes = [f"... {more:,} more of {self._live.size:,} parameters"] if more > 0 else []
         if self.left_out:
-            notes.append(f"{self.left_out:,} numbers that are 0 or 1 are left out: zeros=True takes them too")
-        return ["number", "value", "derivative", "answer at 0 .. 1"], rows, "\n".join(notes)
+            notes.append(
+                f"{self.left_out:,} parameters that are 0 or 1 are left out: zeros=True includes them"
+            )
+        return ["parameter", "value", "derivative", "answer at 0 .. 1"], rows, "\n".join(notes)
 
 
 def sensitivity(
@@ -254,13 +256,13 @@ def sensitivity(
     asked = aim(model, target, given, state)
     if asked.probability == 0.0:
         raise InvalidArgument(
-            f"{asked.title} is 0, and stays 0 however its numbers change a little: ask about another state, "
+            f"{asked.title} is 0, and stays 0 under small changes of any parameter: ask about another state, "
             f"such as state={shown(asked.variable.states[int(asked.answer.values.argmax())])}."
         )
-    numbers = Numbers(model, model._compile_in(clock), others, zeros, clock)
-    counts = numbers.counts(asked.given, asked.name)
-    layout = numbers.layout(counts)
-    down = numbers.slopes(counts, layout)
+    parameters = Parameters(model, model._compile_in(clock), others, zeros, clock)
+    counts = parameters.counts(asked.given, asked.name)
+    layout = parameters.layout(counts)
+    down = parameters.slopes(counts, layout)
     card = asked.variable.card
     every = ranges or card == 2
     ups: list[np.ndarray | None] = [None] * card
@@ -268,7 +270,7 @@ def sensitivity(
         p = float(asked.answer.values[code])
         if ups[code] is None and p > 0.0:
             event = {**asked.given, asked.name: asked.variable.states[code]}
-            ups[code] = numbers.slopes(numbers.counts(event, asked.name), layout) * p
+            ups[code] = parameters.slopes(parameters.counts(event, asked.name), layout) * p
     own = ups[asked.code]
     assert own is not None
     slopes = own - asked.probability * down
@@ -300,13 +302,13 @@ def index_of(node: Node, key: Any) -> int:
     if not node.scope:
         if key in node.names:
             return node.names.index(key)
-        raise InvalidArgument(f"{node.name!r} has no number {shown(key)}; it has {listed(node.names)}.")
+        raise InvalidArgument(f"{node.name!r} has no parameter {shown(key)}; it has {listed(node.names)}.")
     variables = [node.variables[i] for i in node.scope]
     if isinstance(key, Mapping):
         missing = [v.name for v in variables if v.name not in key]
         if missing or len(key) > len(variables):
             raise InvalidArgument(
-                f"{node.name!r}: a number is named by the states of {listed([v.name for v in variables])}, "
+                f"{node.name!r}: an entry is named by the states of {listed([v.name for v in variables])}, "
                 f"not by {shown(key)}."
             )
         states = tuple(key[v.name] for v in variables)
@@ -314,7 +316,7 @@ def index_of(node: Node, key: Any) -> int:
         states = key if isinstance(key, tuple) else (key,)
     if len(states) != len(variables):
         raise InvalidArgument(
-            f"{node.name!r}: a number is named by the states of {listed([v.name for v in variables])}, in "
+            f"{node.name!r}: an entry is named by the states of {listed([v.name for v in variables])}, in "
             f"this order, not by {shown(key)}."
         )
     codes = [v.code(state) for v, state in zip(variables, states, strict=True)]

@@ -148,7 +148,7 @@ def shapley(
     each = _drawn(parts, asked, n, count, generator(seed))
     means = each.mean(axis=0)
     sds = each.std(axis=0, ddof=1) / math.sqrt(count)
-    advice = f"{count:,} orders of {n} findings were drawn, and each once more backwards"
+    advice = f"{count:,} orders of {n} findings were drawn, each also in reverse"
     worst = float(sds.max())
     report = Report("orders", exact=False, error=worst, advice=advice)
     before = float(parts.answers(np.zeros((1, n), dtype=bool))[0][0, asked.code])
@@ -198,7 +198,7 @@ def shapley_of_rows(model: Any, target: object, frame: Any, state: State | None)
 
 
 def every_set(n: int) -> np.ndarray:
-    """All sets of n things: (2**n, n); the thing i belongs to the sets whose number has the bit i.
+    """All sets of n things: (2**n, n); member i belongs to the sets whose index has bit i.
 
     Args:
         n: how many.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pgm.cpds import CPD
-from pgm.cpds.own_numbers import OwnNumbers
+from pgm.cpds.own_parameters import OwnParameters
 from pgm.evidence import observe
 from pgm.inference.asking import session
 from pgm.inference.asking.failures import refuse_soft
@@ -86,7 +86,7 @@ class Counts:
     own: Mapping[str, Any]
 
 
-class Numbers:
+class Parameters:
     """The parameters of a network: which of its tables have entries as parameters, and which have not.
 
     Args:
@@ -153,11 +153,11 @@ class Numbers:
         at_scope = p.scope_at[tables], p.scope_at[tables + 1]
         listed = np.stack([whose[tables], starts, starts + sizes, *at_scope], axis=1)
         linear, others = np.ones(entries.size, bool), []
-        for name, numbers in self._own(at):
-            n = numbers.values.size
-            others.append(Node(name, theta.size, theta.size + n, self.compiled.variables, (), numbers.names))
-            theta = np.concatenate([theta, numbers.values])
-            linear = np.concatenate([linear, np.full(n, numbers.linear)])
+        for name, own in self._own(at):
+            n = own.values.size
+            others.append(Node(name, theta.size, theta.size + n, self.compiled.variables, (), own.names))
+            theta = np.concatenate([theta, own.values])
+            linear = np.concatenate([linear, np.full(n, own.linear)])
             shown = np.concatenate([shown, np.ones(n, bool)])
         return Layout(
             *(self.compiled.variables, listed, p.scopes, self._discrete, tuple(others)),
@@ -183,14 +183,14 @@ class Numbers:
                 found[certain] = _of_certain(free, theta, layout.rows, cards)[certain]
         else:
             found = flat
-        own = [numbers.slopes for _, numbers in self._own(at)]
+        own = [parameters.slopes for _, parameters in self._own(at)]
         return np.concatenate([found, *own]) if own else np.asarray(found)
 
-    def _own(self, at: Counts) -> Iterator[tuple[str, OwnNumbers]]:
+    def _own(self, at: Counts) -> Iterator[tuple[str, OwnParameters]]:
         for name, cpd in self.others.items():
-            numbers = cpd.own_numbers(at.own[name]) if name in at.own else None
-            if numbers is not None:
-                yield name, numbers
+            own = cpd.own_parameters(at.own[name]) if name in at.own else None
+            if own is not None:
+                yield name, own
 
     @cached_property
     def _discrete(self) -> Sequence[str]:

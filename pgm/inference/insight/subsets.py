@@ -111,7 +111,7 @@ def rows_of(
         compiled: the model, without continuous variables.
         names: of the columns.
         codes: (rows, columns), -1 where nothing is known.
-        targets: at most one name, which is none of the columns.
+        targets: at most one name, which is not one of the columns.
         clock: the clock of the question.
     """
     assert compiled.gaussians is None

@@ -40,7 +40,7 @@ class OddCell:
     surprise: float
     likely: (
         State | None
-    )  # the most probable state given the rest; None of numbers, or where nothing is possible
+    )  # the most probable state given the rest; None if continuous, or where nothing is possible
 
 
 class Surprises(Result, Tabular):

@@ -94,10 +94,10 @@ class Tuning(Result, Tabular, Sequence[Change]):
         return {change.text: (change.value, change.to) for change in self}
 
     def to_pandas(self) -> pd.DataFrame:
-        """A frame with a row for each change: node, number, value, to, size, log_odds."""
+        """A frame with a row for each change: node, parameter, value, to, size, log_odds."""
         columns = {
             "node": [c.node for c in self],
-            "number": [c.text for c in self],
+            "parameter": [c.text for c in self],
             "value": [c.value for c in self],
             "to": [c.to for c in self],
             "size": [c.size for c in self],
@@ -134,8 +134,8 @@ class Tuning(Result, Tabular, Sequence[Change]):
         rows = [[c.text, number(c.value), number(c.to), number(c.size)] for c in islice(self, ROWS)]
         notes = [f"... {len(self) - ROWS:,} more"] if len(self) > ROWS else []
         if not self._changes:
-            notes.append("no single number reaches it; .several has the least change of several")
-        return ["number", "value", "to", "change"], rows, "\n".join(notes)
+            notes.append("no change of one parameter reaches it; .several has the least change of several")
+        return ["parameter", "value", "to", "change"], rows, "\n".join(notes)
 
 
 def tune(
@@ -174,12 +174,13 @@ def tune(
 def _out_of_reach(found: AnswerSensitivity, name: str, wanted: float, *, rising: bool) -> str:
     ends = [(c(end), c, end) for c in found for end in (0.0, 1.0) if possible_at(c, end)]
     if not ends:
-        return f"{found.aim.title} depends on no number that may change: it stays {found.probability:g}."
+        return f"{found.aim.title} depends on no parameter that may change: it stays {found.probability:g}."
     best, curve, end = (max if rising else min)(ends, key=lambda one: one[0])
     return (
-        f"No change of one number makes {found.aim.title} {name} {wanted:g}: it is {found.probability:.6g}, "
+        f"No change of one parameter makes {found.aim.title} {name} {wanted:g}: it is "
+        f"{found.probability:.6g}, "
         f"and the farthest that one takes it is {best:.6g}, with {curve.text} at {end:g}. "
-        "Ask for that, or for the least change of several numbers: several=True."
+        "Ask for that, or for the least change of several parameters: several=True."
     )
 
 
@@ -191,7 +192,7 @@ def _several(model: Any, found: AnswerSensitivity, goal: float) -> dict[str, np.
     """
     asked, known = found.aim, found.aim.given
     event = {**known, asked.name: asked.state}
-    own = model._own_numbers()
+    own = model._own_parameters()
     start = {name: np.array(model.cpd(name).values) for name in found.nodes if name not in own}
     now, base = dict(start), dict(start)
     free = {name: (table > 0.0) & (table < 1.0) for name, table in start.items()}

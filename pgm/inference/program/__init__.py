@@ -91,7 +91,7 @@ class Program:
 
     @cached_property
     def own_tables(self) -> np.ndarray:
-        """For each variable the number of the table that is its distribution given its parents; -1: none."""
+        """For each variable the index of the table that is its distribution given its parents; -1: none."""
         p, found = self.arrays, np.full(self.n, -1)
         of_one = np.flatnonzero(p.heads == 1)[::-1]
         found[p.scopes[p.scope_at[1:][of_one] - 1]] = of_one
@@ -235,7 +235,7 @@ def compile_program(
                 if 8 * links > current().memory_limit:
                     raise TooLarge(
                         f"A factor of {len(factor.values):,} rows over {factor.scope.size} variables "
-                        f"needs {links:,} numbers to link rows to states, more than the memory limit allows."
+                        f"needs {links:,} entries to link rows to states, more than the memory limit allows."
                     )
                 for table in factor.as_tables(card_array, n_named + len(extra)):
                     flat.add(number, table)

@@ -35,7 +35,7 @@ def with_support_of(program: Program, old: Program) -> Program:
 
 
 def with_tables(program: Program, tables: Mapping[int, np.ndarray]) -> Program | None:
-    """The same program with other tables for variables that have one of their own; None: compile it anew.
+    """The same program with other tables for variables that have one of their own; None: recompile it.
 
     Args:
         program: in which each of these variables has a plain table P(variable | parents).

@@ -53,7 +53,7 @@ class Moves(NamedTuple):
 
 
 class _Scales(NamedTuple):
-    """What a sliced tree needs to know of a program's values beside these."""
+    """What else a sliced tree needs to know about a program's values."""
 
     arrays: ProgramArrays  # not the program itself: old tables are not kept
     low: np.ndarray  # int64 bounds on log2 of each table's smallest non-zero entry, then of each message
@@ -71,7 +71,7 @@ class Sliced:
     moves: Moves
     packed: np.ndarray  # all int64 arrays of both, concatenated; empty for a large tree
     packed_at: np.ndarray
-    factors: np.ndarray  # the program's: those whose tables these are, then those with a single number left
+    factors: np.ndarray  # the program's: those whose tables these are, then those with a single entry left
     n_tables: int
     size: int  # of the answer
     room: int  # floats that a run needs

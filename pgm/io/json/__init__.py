@@ -65,7 +65,7 @@ class Form(NamedTuple):
     That module has two functions, and is loaded when one of them is wanted:
 
         read(part: Part) -> Model                   of the whole file
-        write(model) -> Any                         what stands under the key
+        write(model) -> Any                         the value of the key
     """
 
     kind: str  # the class, after the name of its module
@@ -79,7 +79,7 @@ class Form(NamedTuple):
 
 
 _DYNAMIC = "pgm.models.dynamic"
-# Models over time and decisions: each stands in its file under a key of its own.
+# Models over time and decisions: each has a key of its own in its file.
 FORMS = {
     "hmm": Form(f"{_DYNAMIC}.hmm.HMM", "hmm"),
     "hidden-chains": Form(f"{_DYNAMIC}.hidden.HiddenChain", "hidden_chains"),

@@ -1,4 +1,4 @@
-"""Arrays of numbers in JSON, and the statistics that models learn from."""
+"""Arrays in JSON, and the statistics that models learn from."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def statistics(part: Part, shape: tuple[int, ...], dim: int = 0, more: tuple[str
     Args:
         part: the object.
         shape: of counts; or how many densities there are.
-        dim: how many numbers each of these is about; 0: they are counts.
+        dim: how many continuous variables each of these is about; 0: they are counts.
         more: other keys that it may have.
     """
     if not dim:

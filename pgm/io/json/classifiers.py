@@ -1,4 +1,4 @@
-"""Classifiers in JSON: their options, and what they have learned, all of it numbers, states and names.
+"""Classifiers in JSON: their options, and what they have learned, all of it arrays, states and names.
 
 The class of a classifier is one of a list here; a file names it, and says nothing that is run.
 """
@@ -125,7 +125,8 @@ def read(part: Part) -> RowClassifier:
     name = inside.at("kind").text("the kind of a classifier")
     if name not in CLASSES:
         inside.fail(
-            f"{shown(name)} is no kind of classifier; there are {listed(CLASSES)}.{nearest(name, CLASSES)}",
+            f"{shown(name)} is not a kind of classifier; there are "
+            f"{listed(CLASSES)}.{nearest(name, CLASSES)}",
             "kind",
         )
     options = inside.at("options")
@@ -143,7 +144,7 @@ def read(part: Part) -> RowClassifier:
     plain = inside.at("plain").truth("whether the classes are of one type")
     shares = inside.at("class_prior").numbers(target.card, "P(class)")
     if (shares < 0.0).any() or abs(shares.sum() - 1.0) > 1e-6:
-        inside.fail("P(class) has numbers that are not negative and sum to one", "class_prior")
+        inside.fail("P(class) has probabilities that are not negative and sum to one", "class_prior")
     ranges = inside.at("ranges")
     ranges.members("the ranges of columns", [], columns)
     ends = {n: ranges.at(n).numbers(2, "the range of a column").tolist() for n in ranges.value}
@@ -277,7 +278,7 @@ def _read_nodes(part: Part, told: Any, names: list[str]) -> dict[str, CPD]:
         node.members("a node", ["name", "parents"], KINDS)
         name = node.at("name").text("the name of a column")
         if name not in names or name in cpds:
-            node.fail(f"{shown(name)} is no column, or a second one of this name.{nearest(name, names)}")
+            node.fail(f"{shown(name)} is not a column, or a second one of this name.{nearest(name, names)}")
         cpd = read_cpd(node, variables)
         if not cpd.given or cpd.given[0] != told._target or cpd.kind not in ("table", "linear-gaussian"):
             node.fail("a table or a linear Gaussian whose first parent is the class expected")

@@ -37,7 +37,7 @@ HIDDEN = "hidden-chains"
 
 def write(model: HiddenChain) -> dict[str, Any]:
     """Return the model as the object of its file."""
-    model._check_numbers()
+    model._check_parameters()
     kind = next(name for name, (cls, _, _) in KINDS.items() if type(model) is cls)
     return {"kind": kind, **KINDS[kind][1](model)}
 

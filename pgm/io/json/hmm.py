@@ -17,7 +17,7 @@ from .states import read_domain, write_domain, write_state
 def write(model: HMM) -> dict[str, Any]:
     """Return the model as the object of its file."""
     emission: Any = model.emission
-    if not emission.has_numbers:
+    if not emission.has_parameters:
         raise InvalidArgument("The emission has no parameters yet: give it some, or fit the model to data.")
     if EMISSIONS.get(getattr(emission, "kind", "")) is not type(emission):
         raise InvalidArgument(f"An emission that is a {type(emission).__name__} has no JSON form.")

@@ -1,4 +1,4 @@
-"""What a network has learned from, in JSON: posteriors of its numbers and further rows go on from it."""
+"""What a network has learned from, in JSON: posteriors of its parameters and later rows go on from it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def take_learned(net: BayesianNetwork, part: Part) -> None:
         group = part.at("tied", i).names("names of nodes")
         for j, name in enumerate(group):
             if name not in found or found[name].__class__ is not found[group[0]].__class__:
-                part.fail(f"{shown(name)} is no node that is tied.{nearest(name, found)}", "tied", i, j)
+                part.fail(f"{shown(name)} is not a node that is tied.{nearest(name, found)}", "tied", i, j)
             if isinstance(found[name], np.ndarray) and found[name].shape != found[group[0]].shape:
                 part.fail(f"{shown(name)} is tied to one with other states", "tied", i, j)
         groups.append(tuple(group))
@@ -123,7 +123,7 @@ def _node(part: Part, cpd: CPD) -> tuple[Any, Rule]:
     if "prior" in value:
         conjugate = read_prior(part.at("prior"))
         if not isinstance(conjugate, Conjugate) or not conjugate.takes(cpd):
-            part.fail(f"{conjugate!r} is no prior of this node", "prior")
+            part.fail(f"{conjugate!r} is not a prior of this node", "prior")
     fixed: Any = False
     if "fixed" in value:
         fixed = True if value["fixed"] is True else _mask(part, shape[:-1])

@@ -49,7 +49,7 @@ def read(part: Part) -> MarkovChain:
 
 
 def _table(part: Part, axes: int, k: int) -> np.ndarray:
-    """A table with so many axes of k entries each."""
+    """A table with this many axes of k entries each."""
     if axes == 1:
         return part.numbers(k, "the probabilities of a state")
     if len(part.elements("a list of tables")) != k:

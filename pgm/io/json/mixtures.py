@@ -15,7 +15,7 @@ from .states import read_domain, write_domain
 
 def write(model: Mixture) -> dict[str, Any]:
     """Return the mixture as the object of its file."""
-    model._check_numbers()
+    model._check_parameters()
     named = {} if model._columns is None else {"columns": list(model._columns)}
     return {
         **write_domain("component", model.variable.domain),

@@ -51,7 +51,7 @@ class _Constant(Exception):
 
 
 class _File:
-    """A text of JSON: where each part stands in it, and how many numbers may be read from it."""
+    """A text of JSON: where each part is in it, and how many numbers may be read from it."""
 
     def __init__(self, text: Text) -> None:
         self.text, self.name = text, text.path

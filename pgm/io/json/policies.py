@@ -106,7 +106,7 @@ def _given(body: Part, diagram: InfluenceDiagram) -> dict[str, Any]:
         name = part.at("name").text("the name of a node")
         if name not in diagram.variables or name in given:
             hint = nearest(name, diagram.variables)
-            part.fail(f"{shown(name)} is no node, or is given twice.{hint}", "name")
+            part.fail(f"{shown(name)} is not a node, or is given twice.{hint}", "name")
         variable = diagram.variables[name]
         if "state" in found:
             code = part.at("state").whole("the place of a state", 0, variable.card - 1)

@@ -1,4 +1,4 @@
-"""Priors in JSON: what is believed of numbers, and what is believed after data."""
+"""Priors in JSON, and posteriors of parameters after data."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def read_prior(outside: Part) -> Prior:
     kind = next(iter(outside.value))
     if kind not in PRIORS:
         outside.fail(
-            f"{shown(kind)} is no kind of prior; there are {listed(PRIORS)}.{nearest(kind, PRIORS)}",
+            f"{shown(kind)} is not a kind of prior; there are {listed(PRIORS)}.{nearest(kind, PRIORS)}",
             kind,
             key=True,
         )

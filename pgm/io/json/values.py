@@ -80,7 +80,7 @@ def _network(net: BayesianNetwork, what: str) -> dict[str, Any]:
         return {"network": write_network(net, expand=False)}
     if any(domain is not None for domain in net._domains.values()) or net._pending:
         raise InvalidArgument(
-            f"{what} is a network some of whose numbers are missing, which no file holds: "
+            f"{what} is a network some of whose parameters are missing, which no file holds: "
             "set_params(net=told.network_) takes the one that was learned."
         )
     return {"arrows": {name: list(net.parents(name)) for name in net.nodes}}

@@ -1,13 +1,13 @@
-"""Counts: how often the states of some columns occurred together. The only contact of learning with data.
+"""Counts: how often the states of some columns occurred together. Learning sees data only through these.
 
     counts = Counts([codes_of_a, codes_of_b, codes_of_c], cards=[2, 3, 2])     # int arrays, -1 where missing
-    counts.table([0, 2])           # array (2, 2) of floats: the axes are in the order that was asked
+    counts.table([0, 2])           # array (2, 2) of floats: the axes are in the order asked
     counts.tables([[0, 2], [1]])   # many families in one pass over the rows
-    counts.occurring([0, 1, 2])    # for tables too large to be written out: the configurations that occur
+    counts.occurring([0, 1, 2])    # for tables too large to write out: the configurations that occur
 
-A row is left out of a family one of whose columns has no value in it. `Counts(..., weights=w)` adds up
-weights; equal rows are counted once where that saves work. Tables are read-only and kept while they fit the
-cache (`memory=` bytes); asked in another order of columns they come from there, too.
+A row with a missing value is left out of the families that have this column. `Counts(..., weights=w)` adds up
+weights; equal rows are counted once where that saves work. Tables are read-only and cached while they fit
+(`memory=` bytes); a different order of columns also comes from the cache.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _KINDS: tuple[tuple[Any, int, str], ...] = (
 
 
 class Occurring(NamedTuple):
-    """The configurations that occur, in the order of their cells in a table, and how much each weighs."""
+    """The configurations that occur, in the order of their cells in a table, and the weight of each."""
 
     codes: np.ndarray  # int32 (configurations, columns of the family)
     weights: np.ndarray
@@ -59,7 +59,7 @@ class Counts:
         cards: the number of states of each column.
         weights: one for each row; None: each counts once.
         memory: bytes of tables that are kept.
-        merge: whether equal rows are merged; None: if a sample of the rows says that it pays.
+        merge: whether equal rows are merged; None: if a sample of the rows shows that it pays.
 
     >>> counts = Counts([np.array([0, 0, 1, -1]), np.array([1, 1, 0, 0])], [2, 2])
     >>> counts.table([0, 1]).tolist(), counts.table([1]).tolist()
@@ -94,11 +94,11 @@ class Counts:
 
     @property
     def n_distinct(self) -> int:
-        """The number of rows that are gone through: those that differ, where equal ones were merged."""
+        """The number of rows that are visited: those that differ, where equal ones were merged."""
         return int(self._codes.shape[1])
 
     def codes(self, column: int) -> np.ndarray:
-        """The codes of a column as int64, -1 where missing; of the rows as they are gone through."""
+        """The codes of a column as int64, -1 where missing; of the rows as they are visited."""
         row = self._codes[column]
         found: np.ndarray = row.astype(np.int64)
         if self.gaps[column]:
@@ -107,7 +107,7 @@ class Counts:
 
     @property
     def weights(self) -> np.ndarray:
-        """How much each of these rows weighs."""
+        """The weight of each of these rows."""
         return self._weights if self._weights.size else np.ones(self.n_distinct)
 
     def complete(self, columns: Sequence[int]) -> bool:
@@ -115,11 +115,11 @@ class Counts:
         return not bool(self.gaps[list(columns)].any())
 
     def table(self, family: Sequence[int], clock: Clock | None = None) -> np.ndarray:
-        """How much the rows of each configuration of these columns weigh, the axes in this order."""
+        """The weight of the rows of each configuration of these columns, the axes in this order."""
         return self.tables([family], clock)[0]
 
     def tables(self, families: Sequence[Sequence[int]], clock: Clock | None = None) -> list[np.ndarray]:
-        """The tables of many families, those that are not kept in one pass over the rows.
+        """The tables of many families, those not in the cache in one pass over the rows.
 
         Raises:
             TooLarge: a table, or all of them, would not fit the memory limit; see `occurring`.
@@ -148,10 +148,10 @@ class Counts:
         return math.prod(self.cards[column] for column in family)
 
     def occurring(self, family: Sequence[int]) -> Occurring:
-        """The configurations of these columns that occur, and what they weigh; memory grows with the rows.
+        """The configurations of these columns that occur, and their weights; memory grows with the rows.
 
         They are sorted by their codes, the last column changing fastest: those that differ only in the last
-        column stand side by side.
+        column are adjacent.
 
         >>> Counts([np.array([2, 0, 2]), np.array([1, 1, 1])], [3, 2]).occurring([0, 1])
         Occurring(codes=array([[0, 1],
@@ -242,7 +242,7 @@ class Counts:
                 self._bytes -= gone.nbytes + 200
 
     def _repeats(self) -> bool:
-        """Whether few of some rows in the middle differ: then merging costs less than one pass saves."""
+        """Whether a sample of rows has few distinct ones: then merging costs less than one pass saves."""
         if self.n_rows < 4 * _PROBE or not self.cards:
             return False
         step = self.n_rows // _PROBE
@@ -261,7 +261,7 @@ class Counts:
 
 
 def distinct(codes: np.ndarray, cards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct rows of codes that stand column after column, and for each row which of them it is.
+    """The distinct rows of codes, given column by column, and for each row which of them it is.
 
     >>> [a.tolist() for a in distinct(np.array([[1, 0, 1], [0, -1, 0]], np.int32), np.array([2, 2]))]
     [[[1, 0], [0, -1]], [0, 1, 0]]

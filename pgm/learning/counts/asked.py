@@ -1,4 +1,4 @@
-"""Counts of a few columns at a time, asked of the engine that holds the rows, and kept."""
+"""Counts of a few columns at a time, queried from the data engine, and cached."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Grouped = tuple[list[np.ndarray], np.ndarray]
 
 
 class AskedCounts:
-    """Counts of columns whose rows stay where they are.
+    """Counts of columns whose rows stay in their engine.
 
     Args:
         cards: the number of states of each column.
         group: the configurations of some columns that occur, as codes column by column, and their weights.
-        total: how much all rows weigh.
+        total: the weight of all rows.
         n_rows: how many there are.
 
     >>> def group(columns):
@@ -64,12 +64,12 @@ class AskedCounts:
     def blocks(
         self, base: Sequence[int], candidates: Sequence[int], clock: Clock
     ) -> Iterator[tuple[list[int], Counts]]:
-        """Some of the candidates after another, with counts of the base followed by these.
+        """Batches of the candidates, with counts of the base followed by these.
 
         Args:
             base: columns that are in each.
-            candidates: other columns, each of which is wanted once.
-            clock: looked at before each group-by.
+            candidates: other columns, each in one batch.
+            clock: checked before each group-by.
         """
         left, known = list(candidates), set(base)
         for key in list(self._kept):

@@ -1,4 +1,4 @@
-"""Counts that an engine made: of some sets of columns, each with all its configurations."""
+"""Counts from a data engine: of some sets of columns, each with all its configurations."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from . import Occurring, distinct
 
 
 class GroupedCounts:
-    """The part of `Counts` that learning the numbers of tables needs, without the rows.
+    """The part of `Counts` that fitting tables needs, without the rows.
 
     Args:
         cards: the number of states of each column.
-        groups: (columns, their codes with a row for each configuration, how much its rows weigh).
+        groups: (columns, their codes with a row for each configuration, the weight of its rows).
 
     >>> pairs = np.array([[0, 0], [1, 1], [1, 0]])
     >>> GroupedCounts([2, 2], [((0, 1), pairs, np.array([5.0, 3.0, 2.0]))]).tables([[1], [1, 0]])
@@ -33,7 +33,7 @@ class GroupedCounts:
         self.cards, self._groups = tuple(cards), list(groups)
 
     def tables(self, families: Sequence[Sequence[int]], clock: Clock | None = None) -> list[np.ndarray]:
-        """How much the rows of each configuration of these columns weigh."""
+        """The weight of the rows of each configuration of these columns."""
         cells = sum(math.prod(self.cards[v] for v in family) for family in families)
         if 8 * cells > current().memory_limit:
             raise TooLarge(
@@ -53,7 +53,7 @@ class GroupedCounts:
         return found
 
     def occurring(self, family: Sequence[int]) -> Occurring:
-        """The configurations of these columns that occur, and what they weigh."""
+        """The configurations of these columns that occur, and their weights."""
         codes, weights = self._of(family)
         rows, inverse = distinct(
             np.ascontiguousarray(codes.T, np.int32), np.array([self.cards[v] for v in family], np.int64)

@@ -1,1 +1,1 @@
-"""Scores of families, and tests of independence: what data say for and against an arc."""
+"""Scores of families, and tests of independence: the evidence for and against an arc."""

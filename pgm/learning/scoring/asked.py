@@ -1,4 +1,4 @@
-"""Scores of families whose rows stay in their engine: each is worked out from counts that are asked for."""
+"""Scores of families whose rows stay in their engine: each is computed from counts queried there."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .families import Families, Parents
 
 
 class AskedFamilies(Families):
-    """Families of states under one score, of rows that an engine counts.
+    """Discrete families under one score, of rows that an engine counts.
 
     Args:
-        counts: what is asked.
+        counts: the source of counts.
         score: the score.
         clock: the time of the search.
     """
@@ -26,7 +26,7 @@ class AskedFamilies(Families):
         self.counts, self.score_of = counts, score
 
     def work(self, v: int, parents: Parents, candidates: np.ndarray) -> np.ndarray:
-        """Ask for counts, several candidates at a time, and score these; see `Families`."""
+        """Query counts, several candidates at a time, and score these; see `Families`."""
         found, base, own = np.empty(candidates.size), [v, *parents], tuple(range(1, len(parents) + 1))
         place = {int(u): i for i, u in enumerate(candidates.tolist())}
         if -1 in place:

@@ -1,4 +1,4 @@
-"""Scores of families of states (BIC, AIC, BDeu, BDs, K2, fNML, qNML), from counts."""
+"""Scores of discrete families (BIC, AIC, BDeu, BDs, K2, fNML, qNML), from counts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WHOLE = 1 << 22  # rows up to which n log n is looked up
 
 
 def rows_of(counts: Counts) -> Rows:
-    """What the loops take."""
+    """The arguments of the loops."""
     found = [counts.codes(column) for column in range(len(counts.cards))]
     gaps = np.zeros((len(found), counts.n_distinct if counts.gaps.any() else 0), np.uint8)
     if gaps.shape[1]:
@@ -68,13 +68,13 @@ def _logs(weights: np.ndarray, total: float) -> np.ndarray:
 
 
 class DiscreteFamilies(Families):
-    """Families of states under one score.
+    """Discrete families under one score.
 
     Args:
         counts: the columns, none of which has a gap.
         score: the score.
         clock: the time of the search.
-        rows: the same columns as the loops take them, if that is known.
+        rows: the same columns in the form of the loops, if available.
     """
 
     def __init__(self, counts: Counts, score: Score, clock: Clock, rows: Rows | None = None) -> None:

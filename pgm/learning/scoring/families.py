@@ -1,4 +1,4 @@
-"""Scores of families, kept: what every search asks, whatever the columns are."""
+"""Cached scores of families, which every search queries, whatever the columns are."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _KEPT = 256 << 20  # bytes of scores that are kept
 
 
 class Families:
-    """The score of a node for each set of parents, remembered; subclasses say how it is worked out.
+    """The score of a node for each set of parents, cached; subclasses compute it.
 
     Args:
         n: how many nodes there are: 0, 1, ...
         clock: the time of the search.
-        equivalent: whether networks that no data can tell apart score alike.
+        equivalent: whether networks that no data can distinguish score alike.
     """
 
     def __init__(self, n: int, clock: Clock, *, equivalent: bool = False) -> None:
@@ -32,7 +32,7 @@ class Families:
         self._bytes = 0
 
     def permit(self, allowed: np.ndarray) -> None:
-        """Only these arcs [parent, child] will be asked about: others score -inf."""
+        """Permit only these arcs [parent, child]: others score -inf."""
         np_allowed = allowed.copy()
         np.fill_diagonal(np_allowed, False)
         self._permitted = [np.flatnonzero(np_allowed[:, v]).astype(np.int64) for v in range(self.n)]
@@ -41,11 +41,11 @@ class Families:
         self._bytes = 0
 
     def work(self, v: int, parents: Parents, candidates: np.ndarray) -> np.ndarray:
-        """The score of v with these parents and each candidate besides; -1 stands for none."""
+        """The score of v with these parents and each additional candidate; -1 means none."""
         raise NotImplementedError
 
     def grown(self, v: int, parents: Parents) -> np.ndarray:
-        """The score of v with these parents and each node besides; -inf where that is not permitted."""
+        """The score of v with these parents and each additional node; -inf where that is not permitted."""
         key = v, parents
         found = self._grown.get(key)
         if found is None:

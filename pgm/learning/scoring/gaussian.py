@@ -29,7 +29,7 @@ def scatter_of(values: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarr
 
 
 def left_over(scatter: np.ndarray, v: int, parents: Sequence[int], others: np.ndarray) -> np.ndarray:
-    """What the parents leave of v and of each other: [0] of v, [1] of each, [2] of both together."""
+    """The residuals of v and of the others given the parents: [0] of v, [1] of each, [2] of both together."""
     nodes = [v, *others.tolist()]
     rest = scatter[np.ix_([v], nodes)]
     own = scatter[nodes, nodes]

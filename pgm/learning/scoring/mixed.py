@@ -24,7 +24,7 @@ class MixedFamilies(Families):
     shrink to a point.
 
     Args:
-        discrete: the families of states; continuous columns have one state there.
+        discrete: the discrete families; continuous columns have one state there.
         places: the row of each continuous node in `values`.
         values: [continuous column, row], without gaps.
         codes: [node, row].

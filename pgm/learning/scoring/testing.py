@@ -19,7 +19,7 @@ from .gaussian import scatter_of
 
 
 class Outcomes(NamedTuple):
-    """Of each candidate: the statistic, its degrees of freedom, the rows used, and how likely so much is."""
+    """Of each candidate: the statistic, its degrees of freedom, the rows used, and the p-value."""
 
     statistics: np.ndarray
     freedom: np.ndarray
@@ -28,7 +28,7 @@ class Outcomes(NamedTuple):
 
 
 class Tester:
-    """One test of the columns of a problem; rows with gaps in what is tested are left out of it."""
+    """One test of the columns of a problem; rows with gaps in the tested columns are left out."""
 
     __test__ = False  # not one of pytest's
 
@@ -98,7 +98,7 @@ class Tester:
     ) -> Iterator[tuple[Rows, int, tuple[int, ...], np.ndarray, np.ndarray]]:
         """Rows with the places of v, of those given and of some candidates in them, and which these are.
 
-        Counts that an engine makes are of several candidates at a time.
+        Counts that a data engine makes are of several candidates at a time.
         """
         if self._rows is not None:
             yield self._rows, v, given, candidates, np.arange(candidates.size)

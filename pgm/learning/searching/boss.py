@@ -77,7 +77,7 @@ class GrowShrink:
 
 
 def search(options: BOSS, problem: Problem) -> Found:
-    """Move nodes through the order as long as the score grows; begin again at random orders."""
+    """Move nodes through the order as long as the score grows; restart from random orders."""
     families, known = problem.families(), problem.known
     trees = [GrowShrink(families, known, v) for v in range(problem.n)]
     start = topological(known.start)

@@ -1,4 +1,4 @@
-"""Hill climbing and tabu search: one arc at a time, with what each change would gain at hand."""
+"""Hill climbing and tabu search: one arc at a time, with the gain of every change kept up to date."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _WORDS = {ADD: "add", DROP: "remove", TURN: "reverse"}
 
 
 class Climber:
-    """A graph, and what each change of one arc would gain.
+    """A graph, and the gain of each change of one arc.
 
     Args:
         families: the scores.
         known: the constraints.
-        parents: where to begin.
+        parents: the start.
     """
 
     def __init__(self, families: Families, known: Constraints, parents: Sequence[Sequence[int]]) -> None:
@@ -49,7 +49,7 @@ class Climber:
         self.put(parents)
 
     def put(self, parents: Sequence[Sequence[int]]) -> None:
-        """Go to another graph."""
+        """Move to another graph."""
         g = self.graph
         before = list(self.parents)
         self.parents = [tuple(sorted(those)) for those in parents]
@@ -66,7 +66,7 @@ class Climber:
         self.score = self.families.total(self.parents)
 
     def _look(self, v: int) -> None:
-        """What changes of the parents of v would gain."""
+        """The gains of changes to the parents of v."""
         g, those = self.graph, self.parents[v]
         here = self.families.score(v, those)
         if len(those) < self.known.room[v]:
@@ -85,11 +85,11 @@ class Climber:
 
     @property
     def slack(self) -> float:
-        """Differences of scores that are rounding."""
+        """The size of score differences that are rounding."""
         return _SLACK * (1.0 + abs(self.score))
 
     def turn(self, parents: Sequence[Sequence[int]]) -> tuple[int, int] | None:
-        """From this graph, reverse an arc that data cannot direct, if that lets another change gain.
+        """From this graph, reverse an arc that data cannot direct, if that makes another change profitable.
 
         Such an arc u -> v is covered: the other parents of v are those of u (Chickering 1995). Return its new
         direction, or None, and leave the graph as it was.
@@ -170,13 +170,13 @@ def climb(
     Args:
         families: the scores.
         known: the constraints.
-        restarts: how often it begins again at the best graph with some random changes.
-        changes: how many.
-        tenure: for how many steps a pair of nodes stays as it is after a change (Glover 1989).
-        patience: after how many steps without a new best a tabu search ends.
-        max_steps: the most changes in all.
+        restarts: the number of restarts from the best graph with some random changes.
+        changes: the number of these.
+        tenure: the number of steps for which a pair of nodes stays unchanged after a change (Glover 1989).
+        patience: the number of steps without a new best after which a tabu search ends.
+        max_steps: the largest number of changes in all.
         rng: for the random changes.
-        listen: called with the best so far whenever it could be asked for.
+        listen: called with the best so far at each step.
     """
     best = Found([list(those) for those in known.start], -np.inf, [])
     try:

@@ -1,4 +1,4 @@
-"""What is known of a structure beforehand: one object for every search, checked before any of them begins."""
+"""Prior knowledge about a structure: one object for every search, checked before any of them begins."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Constraints:
         return len(self.names)
 
     def obeyed(self, parents: Sequence[Iterable[int]]) -> bool:
-        """Whether a graph has all that is required, and nothing that is not permitted."""
+        """Whether a graph has all required arcs, and only permitted ones."""
         arcs = np.zeros((self.n, self.n), bool)
         for v, those in enumerate(parents):
             arcs[list(those), v] = True
@@ -49,7 +49,7 @@ def constraints(
     start: Any = None,
     impossible: Iterable[tuple[str, str]] = (),
 ) -> Constraints:
-    """Read constraints as users write them; what contradicts itself is refused.
+    """Read constraints as users write them; contradictions are refused.
 
     Args:
         names: the nodes, in order.
@@ -63,9 +63,9 @@ def constraints(
         impossible: pairs that the kinds of the columns forbid.
 
     Raises:
-        UnknownVariable: a name that is no column.
+        UnknownVariable: a name that is not a column.
         InvalidStructure: they contradict each other.
-        InvalidArgument: one that is written in a way that cannot be read.
+        InvalidArgument: one that cannot be read.
 
     >>> constraints("abc", require=[("a", "b")], tiers=["a", ["b", "c"]]).allowed.astype(int).tolist()
     [[0, 1, 1], [0, 0, 1], [0, 1, 0]]
@@ -81,7 +81,7 @@ def constraints(
         why.setdefault((u, v), reason)
 
     for a, b in impossible:
-        ban(place[a], place[b], f"{a!r} is a number and {b!r} has states")
+        ban(place[a], place[b], f"{a!r} is continuous and {b!r} is discrete")
     for u, v in _pairs("forbid", forbid, place):
         ban(u, v, "forbid= excludes it")
     for name in _names("roots", roots, place):

@@ -24,7 +24,7 @@ Operator = tuple[float, int, int, tuple[int, ...]]  # what it gains, x, y, the s
 
 
 class Classes:
-    """A CPDAG, and what operators on it gain; sets of nodes are numbers whose bits are their members."""
+    """A CPDAG, and the gains of operators on it; sets of nodes are bit masks."""
 
     def __init__(self, families: Families, known: Constraints, parents: Sequence[Sequence[int]]) -> None:
         self.families, self.known = families, known
@@ -34,7 +34,7 @@ class Classes:
         self.put(*compelled(parents))
 
     def put(self, parents: Sets, beside: Sets) -> None:
-        """Go to a class."""
+        """Move to a class."""
         self.up = [sum(1 << u for u in those) for those in parents]
         self.beside = [sum(1 << u for u in those) for those in beside]
         self.down = [0] * self.n
@@ -44,7 +44,7 @@ class Classes:
         self.near = [self.up[v] | self.down[v] | self.beside[v] for v in range(self.n)]
 
     def state(self, x: int, y: int) -> tuple[int, int, int]:
-        """What the operators on a pair depend on, but for paths and cliques."""
+        """What the operators on a pair depend on, apart from paths and cliques."""
         return self.up[y], self.beside[y], self.near[x] & self.beside[y]
 
     def clique(self, nodes: int) -> bool:
@@ -75,7 +75,7 @@ class Classes:
         return False
 
     def change(self, x: int, y: int, subset: tuple[int, ...], insert: bool) -> bool:
-        """Apply an operator: x -> y is added or removed, and the class found anew; False if there is none."""
+        """Apply an operator: add or remove x -> y, and find the class again; False if there is none."""
         parents = [set(_members(those)) for those in self.up]
         beside = [set(_members(those)) for those in self.beside]
         if insert:
@@ -143,7 +143,7 @@ def _inserts(c: Classes, x: int, y: int) -> list[Operator]:
 
 
 def _deletes(c: Classes, x: int, y: int) -> list[Operator]:
-    """Ways to part x and y that gain (theorem 17)."""
+    """Ways to separate x and y that gain (theorem 17)."""
     shared = c.beside[y] & c.near[x]
     found = []
     nodes = _members(shared)[:_MOST_SUBSETS]
@@ -207,7 +207,7 @@ def backward(
 
 
 def search(options: GES, problem: Problem) -> Found:
-    """Both phases, again as long as the score grows; constraints that a class cannot keep end in a climb."""
+    """Both phases, repeated while the score grows; constraints that no class meets end in hill climbing."""
     families, known = problem.families(), problem.known
     plain = not known.required.any() and bool((known.allowed | np.eye(problem.n, dtype=bool)).all())
     begun = families.total(known.start)
@@ -260,4 +260,4 @@ def _finish(families: Families, problem: Problem, found: Found) -> None:
     found.parents, found.score = made.parents, made.score
     found.stopped_by = found.stopped_by or made.stopped_by
     found.trace += made.trace
-    found.notes["constraints"] = "arcs that a class cannot keep: finished by hill climbing"
+    found.notes["constraints"] = "constraints that no equivalence class can meet: finished by hill climbing"

@@ -1,4 +1,4 @@
-"""What a search hands back: the best graph, how it came there, and what ended it."""
+"""The outcome of a search: the best graph, its trace, and what ended it."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Found:
     beside: list[set[int]] | None = None  # undirected neighbours, where a search finds a CPDAG
     confidence: dict[tuple[int, int], float] | None = None
     blanket: tuple[str, ...] | None = None  # of a target, where a search is about one
-    notes: dict[str, str] = field(default_factory=dict)  # what else is said of it
+    notes: dict[str, str] = field(default_factory=dict)  # further notes on it
 
     def interrupt(self, error: BaseException) -> None:
-        """The search was ended from outside."""
+        """Mark the search as ended from outside."""
         self.stopped_by = "Ctrl-C" if isinstance(error, KeyboardInterrupt) else "time limit"
 
     @staticmethod

@@ -10,7 +10,7 @@ from .problem import Problem
 
 
 def search(options: HillClimb | Tabu, problem: Problem) -> Found:
-    """Climb from the start that is given."""
+    """Climb from the given start."""
     return climb(
         problem.families(),
         problem.known,

@@ -1,4 +1,4 @@
-"""All sets of parents that a node may have, with their scores: what exact search and order sampling go by."""
+"""All parent sets that a node may have, with their scores: the input of exact search and order sampling."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pgm.runtime import progress
 
 from .problem import Problem
 
-MOST_NODES = 62  # a set of nodes is a number
+MOST_NODES = 62  # a set of nodes is a bit mask
 _MOST = 30_000_000  # families: a minute or more, and half a gigabyte
 
 
 @dataclass(frozen=True)
 class ParentSets:
-    """The sets of one node, the best first; a set is a number whose bits are its members."""
+    """The sets of one node, the best first; a set is a bit mask."""
 
     masks: np.ndarray  # int64
     scores: np.ndarray

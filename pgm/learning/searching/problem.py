@@ -66,8 +66,8 @@ class Problem:
         """Refuse what counts of some columns do not suffice for, where the rows stay in their engine."""
         if self.asked is not None:
             raise InvalidArgument(
-                f"{what} needs the rows, and {self.n_rows:,} of them do not fit the memory limit: the engine "
-                "that holds them is asked for counts only. Take a sample of them, fewer columns, or more "
+                f"{what} needs the rows, and {self.n_rows:,} of them do not fit the memory limit: only "
+                "counts are taken from the data engine. Take a sample of them, fewer columns, or more "
                 "memory."
             )
 

@@ -21,7 +21,7 @@ Shares = list[tuple[int, int, float]]
 
 
 def shares(problem: Problem, how: Search, samples: int, found: Found) -> list[Shares]:
-    """The arcs found in each of so many samples; fewer if time runs out, which is noted in `found`."""
+    """The arcs found in each of this many samples; fewer if time runs out, which is noted in `found`."""
     if not samples or found.stopped_by:
         if samples:
             found.notes["bootstrap"] = "no samples: the search itself was stopped"

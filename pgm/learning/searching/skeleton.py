@@ -72,7 +72,7 @@ def _pc(options: PC, problem: Problem) -> Found:
                         apart[min(x, y), max(x, y)] = given
             level += 1
     except (OutOfTime, KeyboardInterrupt) as error:
-        if level < 2:  # edges that hardly a test could remove are no network to show
+        if level < 2:  # edges that hardly a test could remove are not network to show
             raise
         found.interrupt(error)
     parents, beside = _directed(joined, apart, known)
@@ -122,7 +122,7 @@ def _extended(parents: Sets, beside: Sets, known: Constraints, found: Found) -> 
     made = extension(parents, beside)
     if made is not None and len(topological(made)) == n and known.obeyed(made):
         return made
-    found.notes["orientation"] = "the tests contradict each other: some arcs point as they can"
+    found.notes["orientation"] = "the tests contradict each other: some arcs are directed arbitrarily"
     result: Sets = [set(np.flatnonzero(known.required[:, v]).tolist()) for v in range(n)]
     arcs = [(u, v) for v in range(n) for u in sorted(parents[v])]
     arcs += [(u, v) for v in range(n) for u in sorted(beside[v]) if u < v]

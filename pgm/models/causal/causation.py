@@ -121,8 +121,8 @@ def causation(net: BayesianNetwork, x: str, y: str, states: Any, outcome: Any, g
             raise InvalidArgument(f"{variable.name!r} is continuous: causes and outcomes are states here.")
     if result.card != 2:
         raise InvalidArgument(
-            f"{y!r} has {result.card} states, {listed(result.states)}; probabilities of causation are of an "
-            "outcome that is there or not. `counterfactual` answers each state."
+            f"{y!r} has {result.card} states, {listed(result.states)}; probabilities of causation are for "
+            "an outcome that occurs or not. `counterfactual` answers each state."
         )
     control, treated = two_states(cause, states)
     code = 1 if outcome is None else result.code(outcome)

@@ -80,7 +80,8 @@ class Counterfactual(Frozen, Tabular):
         if not isinstance(self.answer, Distribution):
             low, high = self.bounds[self.variable.states[self.variable.code(state)]]
             raise InvalidArgument(
-                f"{self.question}: tables do not decide how {listed(self.undecided)} would have responded; "
+                f"{self.question}: tables do not determine how {listed(self.undecided)} would have "
+                "responded; "
                 f"the probability of {shown(state)} is between {low:.6g} and {high:.6g}, see .bounds."
             )
         return self.answer[state]
@@ -129,7 +130,7 @@ class Counterfactual(Frozen, Tabular):
             ]
             return [name, "P"], rows, self.question
         rows = [[label(s), Share(low), Share(high)] for s, (low, high) in self.bounds.items()]
-        why = f"bounds: tables do not say how {listed(self.undecided)} would have responded"
+        why = f"bounds: tables do not determine how {listed(self.undecided)} would have responded"
         return [name, "least", "most"], rows, f"{self.question}\n{why}"
 
 
@@ -263,8 +264,8 @@ class Twin:
             card, rows = table.shape[-1], math.prod(table.shape[:-1])
             if card**rows > MOST_RESPONSES:
                 raise TooLarge(
-                    f"{node!r} may respond in {card}**{rows} ways to its parents, and {MOST_RESPONSES:,} are "
-                    f"searched through: write it as a function of its parents and of a node for its noise."
+                    f"{node!r} may respond in {card}**{rows} ways to its parents, and {MOST_RESPONSES:,} "
+                    "can be enumerated: write it as a function of its parents and of a node for its noise."
                 )
             functions[node] = list(product(range(card), repeat=rows))
             tables[node] = table.reshape(rows, card)
@@ -340,14 +341,14 @@ def _checked(net: BayesianNetwork, target: Any, given: Any, do: Any) -> tuple[di
         for name in some:
             net._known(name)
     if not do:
-        raise InvalidArgument("do= is empty: what would have been done otherwise? `query` asks what is.")
+        raise InvalidArgument("do= is empty: what would have been done instead? `query` asks what is.")
     for name, state in do.items():
         variable = net.variables[name]
         if not variable.continuous:
             variable.code(state)
     observed = observe(net.variables, known)
     if soft := [name for name in known if name not in observed.hard and not net.variables[name].continuous]:
-        raise InvalidEvidence(f"{listed(soft)}: what was seen is a state each, for a counterfactual.")
+        raise InvalidEvidence(f"{listed(soft)}: a counterfactual needs a state for each observation.")
     if target in do:
-        raise InvalidArgument(f"{target!r} is what is done: it would surely have been {shown(do[target])}.")
+        raise InvalidArgument(f"{target!r} is set by do=: it would have been {shown(do[target])}.")
     return dict(known), dict(do)

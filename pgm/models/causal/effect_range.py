@@ -107,7 +107,7 @@ def effect_range(
         y: what it may influence.
         source: a Bayesian network of these variables, or a data frame.
         states: the two states of x, (control, treated); those it has if they are two.
-        outcome: the state of y whose probability counts; the last of two, or the mean of numbers.
+        outcome: the state of y whose probability counts; the last of two, or the mean if continuous.
 
     Raises:
         UnknownVariable, UnknownState: a name or a state that does not exist.

@@ -77,7 +77,7 @@ class CausalEffect(Frozen, Tabular):
         return self.average
 
     def to_dict(self) -> dict[str, Any]:
-        """{kind of effect: number}; those along arrows under "along"."""
+        """{kind of effect: value}; those along arrows under "along"."""
         found: dict[str, Any] = {"average": self.average}
         if self.on_treated is not None:
             found["on the treated"] = self.on_treated
@@ -112,7 +112,7 @@ class CausalEffect(Frozen, Tabular):
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         from pgm import plot
 
@@ -210,7 +210,7 @@ def _outcome(result: Variable, outcome: Any) -> Any:
 
 
 def scores_of(result: Variable, outcome: Any) -> Any:
-    """What each state of the outcome counts; None: it is a number itself."""
+    """What each state of the outcome counts; None: it is continuous itself."""
     import numpy as np
 
     if result.continuous:
@@ -241,9 +241,7 @@ def known_before(net: BayesianNetwork, x: str, y: str, given: Any) -> dict[str, 
     for name in given:
         net._known(name)
         if name == y:
-            raise InvalidEvidence(
-                f"{y!r} is observed: no action can change it. `counterfactual` asks about it."
-            )
+            raise InvalidEvidence(f"{y!r} is observed: no action can change it. Ask `counterfactual`.")
         if name in below:
             raise InvalidEvidence(
                 f"{name!r} is {'what is acted on' if name == x else f'influenced by {x!r}'}: an effect among "

@@ -34,7 +34,7 @@ METHODS = ("plug-in", "inverse-weights", "doubly-robust", "two-stage")
 
 
 class Estimate(Frozen, Tabular):
-    """An average effect estimated from rows: a number, its standard error and its 95 % interval.
+    """An average effect estimated from rows: an estimate, its standard error and its 95 % interval.
 
     `checks` asks the same of data in which the answer is known: x in another order (the effect should be
     near 0), one more variable of noise to adjust for, and parts of the rows (it should stay).
@@ -86,7 +86,7 @@ class Estimate(Frozen, Tabular):
             seed: of what is drawn.
 
         Raises:
-            InvalidArgument: the rows are gone, because the estimate was pickled; times is no whole number
+            InvalidArgument: the rows are gone, because the estimate was pickled; times is not a whole number
                 of at least 1.
 
         >>> import pgm
@@ -104,7 +104,7 @@ class Estimate(Frozen, Tabular):
         return {kind: float(np.mean([self._again(kind, rng) for _ in range(times)])) for kind in kinds}
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers by name."""
+        """The values by name."""
         return {
             "effect": self.value,
             "standard error": self.error,
@@ -164,12 +164,12 @@ def _made(parts: dict[str, Any]) -> Estimate:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """The columns of a frame as numbers."""
+    """The columns of a frame as floats."""
 
-    x: np.ndarray  # codes, or numbers
+    x: np.ndarray  # codes, or values
     y: np.ndarray  # what each row counts
     states: tuple[Any, Any]
-    ends: tuple[float, float]  # the codes, or numbers, of control and treated
+    ends: tuple[float, float]  # the codes, or values, of control and treated
     covariates: np.ndarray  # (rows, columns), one for each state but the first
     first: np.ndarray  # instruments
 
@@ -232,7 +232,7 @@ def estimate(
         data = {v: np.asarray(data[v])[mine] for v in columns}
     if cause.continuous and method != "two-stage":
         raise InvalidArgument(
-            f"{x!r} is a number: 'two-stage' takes it, or pgm.discretize makes states of it."
+            f"{x!r} is continuous: 'two-stage' takes it, or pgm.discretize cuts it into states."
         )
     control, treated = two_states(cause, states)
     ends = (
@@ -253,7 +253,9 @@ def estimate(
     if formula is not None:
         codes = [np.asarray(data[v]) for v in columns]
         if real := [v for v in columns if variables[v].continuous]:
-            raise InvalidArgument(f"{listed(real)}: 'plug-in' counts states; 'doubly-robust' takes numbers.")
+            raise InvalidArgument(
+                f"{listed(real)}: 'plug-in' counts states; 'doubly-robust' takes continuous variables."
+            )
 
         def of(some: np.ndarray, changed: np.ndarray, _: np.ndarray) -> float:
             source = _Drawn(
@@ -350,7 +352,7 @@ def _given(graph: CausalGraph, x: str, y: str, given: Any) -> dict[str, Any]:
 def _code(variable: Variable, state: Any) -> int:
     if variable.continuous:
         raise InvalidArgument(
-            f"given= names states, and {variable.name!r} is a number: pgm.discretize makes states of it."
+            f"given= names states, and {variable.name!r} is continuous: pgm.discretize cuts it into states."
         )
     return variable.code(state)
 

@@ -40,7 +40,7 @@ class NetworkSource:
         if real := [name for name in names if self.variables[name].continuous]:
             raise InvalidArgument(
                 f"{listed(real)}: a formula is evaluated over states; effect(..., method='doubly-robust') "
-                "or 'two-stage' estimates what numbers do, from a frame."
+                "or 'two-stage' estimates effects of continuous variables, from a frame."
             )
 
     def joint(self, names: tuple[str, ...]) -> np.ndarray:
@@ -58,7 +58,8 @@ class FrameSource:
         self.names = list(names)
         if real := [name for name in names if self.variables[name].continuous]:
             raise InvalidArgument(
-                f"{listed(real)}: shares of rows are of states; pgm.discretize makes states of numbers, and "
+                f"{listed(real)}: shares of rows are of states; pgm.discretize cuts continuous columns "
+                "into states, and "
                 "effect(..., method='doubly-robust') or 'two-stage' takes them as they are."
             )
         codes = [read.data[name] for name in names]
@@ -76,7 +77,7 @@ class FrameSource:
 
 
 class Labelled(NamedTuple):
-    """Numbers with a name for each axis; NaN where a ratio is 0 / 0."""
+    """Values with a name for each axis; NaN where a ratio is 0 / 0."""
 
     names: tuple[Any, ...]
     values: np.ndarray

@@ -88,7 +88,7 @@ class CausalGraph(Frozen):
 
         Raises:
             InvalidStructure: the arrows form a cycle.
-            UnknownVariable: a cause that is no node.
+            UnknownVariable: a cause that is not a node.
 
         >>> CausalGraph.of({"x": [], "y": ["x"]}, [("x", "y")]) == CausalGraph("x -> y; x <-> y")
         True
@@ -339,10 +339,10 @@ class CausalGraph(Frozen):
             x: what is acted on.
             y: what it may influence.
             method: "plug-in", the formula of `identify` with the shares of rows; "inverse-weights" and
-                "doubly-robust", which adjust by regressions and take numbers too; "two-stage", least squares
+                "doubly-robust", which adjust by regressions (also continuous); "two-stage", least squares
                 with an instrument, for effects that are linear.
             states: the two states of x, (control, treated); those it has if they are two, or 0 and 1.
-            outcome: the state of y whose probability counts; the last of two, or the mean of numbers.
+            outcome: the state of y whose probability counts; the last of two, or the mean if continuous.
             adjust: what to adjust for; the set of least variance, or a smallest one, if left out.
             given: {name: state}: the effect among those alone (conditional average effect).
             bootstrap: how often rows are drawn again for the interval.
@@ -413,7 +413,7 @@ class CausalGraph(Frozen):
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above.
+            title: the title.
         """
         from pgm import plot
 

@@ -16,7 +16,7 @@ from pgm.errors import (
     InvalidTable,
     shown,
 )
-from pgm.evidence import number_of
+from pgm.evidence import value_of
 from pgm.models import arrows
 from pgm.variables import Variable
 
@@ -49,7 +49,7 @@ def _distribution(net: BayesianNetwork, variable: Variable, action: Any) -> CPD:
     if isinstance(action, Mapping):
         return _at_random(variable, action)
     if variable.continuous:
-        return LinearGaussian(bias=number_of(variable, action), sd=0.0).bind(name, None, ())
+        return LinearGaussian(bias=value_of(variable, action), sd=0.0).bind(name, None, ())
     values = np.zeros(variable.card)
     values[variable.code(action)] = 1.0
     values.flags.writeable = False

@@ -14,7 +14,7 @@ _LEAST_SHARE = 1e-4  # of rows with a state of x, for some values of what is adj
 
 
 def matrix(names: Sequence[str], variables: Any, data: Any) -> np.ndarray:
-    """A column for each number, and for each state but the first."""
+    """A column for each continuous variable, and for each state but the first."""
     columns: list[np.ndarray] = []
     n = len(next(iter(data.values())))
     for name in names:

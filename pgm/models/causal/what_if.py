@@ -83,7 +83,7 @@ class WhatIf:
         Args:
             x: what is acted on: a node, or several.
             y: what it may influence.
-            hidden: nodes that nobody observes, which are in no set.
+            hidden: nodes that are never observed, which are in no set.
             costs: what it costs to observe each node, 1 for those left out: the cheapest set comes first.
             limit: how many sets are listed at most; of more, the first is still the best of all.
 
@@ -111,13 +111,13 @@ class WhatIf:
         )
 
     def causal_graph(self, hidden: str | Iterable[str] = ()) -> CausalGraph:
-        """Return the arrows alone, seen without the nodes that nobody observes.
+        """Return the arrows alone, seen without the nodes that are never observed.
 
         A hidden node leaves an arrow where paths lead through it, and a hidden common cause where such paths
         lead from it to two others (Verma & Pearl 1990).
 
         Args:
-            hidden: nodes that nobody observes.
+            hidden: nodes that are never observed.
 
         Raises:
             UnknownVariable: a name that the network does not have.
@@ -155,7 +155,7 @@ class WhatIf:
             x: what is acted on.
             y: what it may influence.
             states: the two states of `x`, (control, treated); those it has if they are two, or 0 and 1.
-            outcome: the state of `y` whose probability counts; the last of two, or the mean of numbers.
+            outcome: the state of `y` whose probability counts; the last of two, or the mean if continuous.
             given: what is known beforehand, of nodes that `x` does not influence.
 
         Raises:
@@ -201,7 +201,7 @@ class WhatIf:
 
         Raises:
             UnknownVariable, UnknownState: a name or a state that does not exist.
-            InvalidArgument, InvalidEvidence: nothing is done; what was seen is no state.
+            InvalidArgument, InvalidEvidence: nothing is done; what was seen is not a state.
             ImpossibleEvidence: what was seen is impossible.
             TooLarge: too many ways in which nodes may respond.
 

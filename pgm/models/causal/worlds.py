@@ -1,4 +1,4 @@
-"""Networks in which an action reaches some arrows only, or stands beside the world as it was."""
+"""Networks in which an action reaches some arrows only, or joins the factual world (twin networks)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pgm.cpds import CPD, LinearGaussian, TableCPD
-from pgm.evidence import number_of
+from pgm.evidence import value_of
 from pgm.variables import Variable
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def another(name: str, taken: Iterable[str], mark: str = "*") -> str:
 def fixed(variable: Variable, name: str, state: Any) -> CPD:
     """A root of another name that surely has a state of this variable."""
     if variable.continuous:
-        return LinearGaussian(bias=number_of(variable, state), sd=0.0).bind(name, None, ())
+        return LinearGaussian(bias=value_of(variable, state), sd=0.0).bind(name, None, ())
     values = np.zeros(variable.card)
     values[variable.code(state)] = 1.0
     values.flags.writeable = False

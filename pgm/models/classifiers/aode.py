@@ -14,7 +14,7 @@ from pgm.models import BayesianNetwork
 from pgm.printing import label
 from pgm.variables import Variable
 
-from .families import FamilyClassifier, Sums, counted_states, in_whole_numbers, log_joint, some, with_all
+from .families import FamilyClassifier, Sums, counted_states, log_joint, some, with_all, with_integer_states
 from .row_classifier import frozen
 from .training import Training
 
@@ -23,19 +23,19 @@ class AODEClassifier(FamilyClassifier):
     """Averaged one-dependence estimators, in scikit-learn's conventions (Webb, Boughton & Wang 2005).
 
     For each column there is a network in which the class and that column are the parents of all others (with
-    bins=None a column of numbers is none of columns of states, which then have the class alone);
+    bins=None a continuous column is not a parent of discrete ones, which then have the class alone);
     P(class, row) is the mean of what the networks say. Nothing is searched for, and missing cells are summed
     out. There is no one network of it, but `networks` has all of them.
 
     Args:
         states: {column: its states, or pgm.Bins}, of columns whose states the data should not decide.
-        continuous: columns that hold numbers although they could be states, as floats that are all whole.
-        bins: how numbers are cut into states: "mdlp" (where classes change), "quantile", "width" or "k-means"
-            (four states each), how many quantiles, or None: not at all; a number is then normal, its mean
-            a line in the number that is its parent.
-        prior: a number, added to each count (Laplace's rule with 1, none with 0); "bdeu", "laplace", "k2", an
-            object of pgm.priors, or {column: one of these}, `...` for the rest. A column of numbers
-            gets so many rows more (with what is no number: 1) in each class, which vary as all rows do.
+        continuous: columns that are continuous although they could be states, as floats that are all whole.
+        bins: how these are cut into states: "mdlp" (where classes change), "quantile", "width" or "k-means"
+            (four states each), how many quantiles, or None: not at all; a column is then normal, its mean
+            linear in its continuous parent.
+        prior: a float, added to each count (Laplace's rule with 1, none with 0); "bdeu", "laplace", "k2", an
+            object of pgm.priors, or {column: one of these}, `...` for the rest. A continuous column
+            gets so many pseudo-rows (1 for a named prior) in each class, which vary as all rows do.
         class_prior: P(class): "uniform", a dict, or a list in the order of `classes_`; left out: the shares
             of the rows.
         unknown: a value that no row of `fit` had: "raise", or "missing" takes it as a gap.
@@ -51,7 +51,7 @@ class AODEClassifier(FamilyClassifier):
 
     _cpds: dict[str, dict[str, CPD]]  # by the column that is the parent
     _sums: dict[str, Sums]
-    _coded: dict[str, BayesianNetwork]  # where the parent has numbers
+    _coded: dict[str, BayesianNetwork]  # where the parent is continuous
 
     def _learn(self, data: Training) -> dict[str, Any]:
         data = self._in_states(data)
@@ -76,7 +76,7 @@ class AODEClassifier(FamilyClassifier):
         """What is kept of what was learned."""
         coded = {}
         for first, those in cpds.items():
-            if those[first].continuous and (made := in_whole_numbers(_of(target, shares, first, those))):
+            if those[first].continuous and (made := with_integer_states(_of(target, shares, first, those))):
                 coded[first] = made
         return {"_cpds": cpds, "_sums": {n: Sums(those) for n, those in cpds.items()}, "_coded": coded}
 
@@ -94,14 +94,14 @@ class AODEClassifier(FamilyClassifier):
             total[whole] = np.logaddexp(total[whole], there)
             if not missing.any():
                 continue
-            rest, numbers, n = some(codes, missing), some(values, missing), int(missing.sum())
+            rest, real, n = some(codes, missing), some(values, missing), int(missing.sum())
             if real:  # what depends on it is jointly normal: the engine integrates
-                each = log_joint(self._coded[first], self._target, rest, numbers, n)
+                each = log_joint(self._coded[first], self._target, rest, real, n)
             else:
                 each = np.full((n, len(prior)), -np.inf)
                 for code in range(self._variables[first].card):
                     rest[first] = np.full(n, code, np.int32)
-                    each = np.logaddexp(each, sums.add(rest, numbers, np.tile(prior, (n, 1))))
+                    each = np.logaddexp(each, sums.add(rest, real, np.tile(prior, (n, 1))))
             total[missing] = np.logaddexp(total[missing], each)
         return np.asarray(total - np.log(len(self._sums)))
 

@@ -15,7 +15,7 @@ from pgm.printing import label
 from pgm.variables import Variable
 
 from .dependence import Told, most_telling, tree
-from .families import FamilyClassifier, Sums, counted_states, in_whole_numbers, log_joint, some, with_all
+from .families import FamilyClassifier, Sums, counted_states, log_joint, some, with_all, with_integer_states
 from .row_classifier import frozen
 from .training import Training
 
@@ -54,7 +54,7 @@ class _Augmented(FamilyClassifier):
     def _ready(self, target: Variable, shares: np.ndarray, cpds: dict[str, CPD]) -> dict[str, Any]:
         """What is kept of what was learned."""
         net = _network(target, shares, cpds)
-        return {"_cpds": cpds, "_sums": Sums(cpds), "_coded": in_whole_numbers(net)}
+        return {"_cpds": cpds, "_sums": Sums(cpds), "_coded": with_integer_states(net)}
 
     def _log_joint(self, seen: Observations) -> np.ndarray:
         codes, values = with_all(seen, self._variables)
@@ -63,8 +63,8 @@ class _Augmented(FamilyClassifier):
         gaps = np.zeros(seen.n_rows, bool)
         for column in codes.values():
             gaps |= column < 0
-        for numbers in values.values():
-            gaps |= np.isnan(numbers)
+        for column in values.values():
+            gaps |= np.isnan(column)
         if not gaps.any():
             return self._sums.add(codes, values, sums)
         whole = ~gaps
@@ -107,13 +107,13 @@ class TANClassifier(_Augmented):
 
     Args:
         states: {column: its states, or pgm.Bins}, of columns whose states the data should not decide.
-        continuous: columns that hold numbers although they could be states, as floats that are all whole.
-        bins: how numbers are cut into states: "mdlp" (where classes change), "quantile", "width" or "k-means"
-            (four states each), how many quantiles, or None: not at all; a number is then normal, its mean
-            a line in the numbers among its parents, and no parent of states.
-        prior: a number, added to each count (Laplace's rule with 1, none with 0); "bdeu", "laplace", "k2", an
-            object of pgm.priors, or {column: one of these}, `...` for the rest. A column of numbers
-            gets so many rows more (with what is no number: 1) in each class, which vary as all rows do.
+        continuous: columns that are continuous although they could be states, as floats that are all whole.
+        bins: how these are cut into states: "mdlp" (where classes change), "quantile", "width" or "k-means"
+            (four states each), how many quantiles, or None: not at all; a column is then normal, its mean
+            linear in its continuous parents, and no parent of a discrete column.
+        prior: a float, added to each count (Laplace's rule with 1, none with 0); "bdeu", "laplace", "k2", an
+            object of pgm.priors, or {column: one of these}, `...` for the rest. A continuous column
+            gets so many pseudo-rows (1 for a named prior) in each class, which vary as all rows do.
         class_prior: P(class): "uniform", a dict, or a list in the order of `classes_`; left out: the shares
             of the rows.
         unknown: a value that no row of `fit` had: "raise", or "missing" takes it as a gap.
@@ -141,13 +141,13 @@ class KDependenceClassifier(_Augmented):
     Args:
         k: how many parents a column has besides the class.
         states: {column: its states, or pgm.Bins}, of columns whose states the data should not decide.
-        continuous: columns that hold numbers although they could be states, as floats that are all whole.
-        bins: how numbers are cut into states: "mdlp" (where classes change), "quantile", "width" or "k-means"
-            (four states each), how many quantiles, or None: not at all; a number is then normal, its mean
-            a line in the numbers among its parents, and no parent of states.
-        prior: a number, added to each count (Laplace's rule with 1, none with 0); "bdeu", "laplace", "k2", an
-            object of pgm.priors, or {column: one of these}, `...` for the rest. A column of numbers
-            gets so many rows more (with what is no number: 1) in each class, which vary as all rows do.
+        continuous: columns that are continuous although they could be states, as floats that are all whole.
+        bins: how these are cut into states: "mdlp" (where classes change), "quantile", "width" or "k-means"
+            (four states each), how many quantiles, or None: not at all; a column is then normal, its mean
+            linear in its continuous parents, and no parent of a discrete column.
+        prior: a float, added to each count (Laplace's rule with 1, none with 0); "bdeu", "laplace", "k2", an
+            object of pgm.priors, or {column: one of these}, `...` for the rest. A continuous column
+            gets so many pseudo-rows (1 for a named prior) in each class, which vary as all rows do.
         class_prior: P(class): "uniform", a dict, or a list in the order of `classes_`; left out: the shares
             of the rows.
         unknown: a value that no row of `fit` had: "raise", or "missing" takes it as a gap.

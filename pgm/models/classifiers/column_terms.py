@@ -21,7 +21,7 @@ _LOG_2PI = float(np.log(2.0 * np.pi))
 
 
 def moments(values: np.ndarray, labels: np.ndarray, weights: np.ndarray, k: int) -> GaussianStatistics:
-    """Sufficient statistics of a column of numbers in each class; what is missing is left out.
+    """Sufficient statistics of a continuous column in each class; what is missing is left out.
 
     >>> found = moments(np.array([1.0, np.nan, 3.0]), np.zeros(3, int), np.ones(3), 1)
     >>> found.weight.tolist(), found.mean.tolist(), found.scatter.tolist()
@@ -51,7 +51,7 @@ def spread(statistics: GaussianStatistics) -> float:
 
 @dataclass(eq=False)
 class Terms:
-    """Logarithms of what the columns say, ready for rows: a column of numbers for each class."""
+    """Log likelihoods of the columns, ready for rows: an array with a column for each class."""
 
     k: int
     tables: list[str] = field(default_factory=list)
@@ -178,7 +178,7 @@ def normal(
     if rule.conjugate is None and rule.pseudo is None and not seen.all():
         state = target.states[int((~seen).argmax())]
         raise InvalidArgument(
-            f"The column {shown(name)} has no number in any row of the class {shown(state)}: give it a "
+            f"The column {shown(name)} has no value in any row of the class {shown(state)}: give it a "
             "prior, "
             f"prior={{{name!r}: pgm.priors.NormalGamma(...), ...: 1}}."
         )

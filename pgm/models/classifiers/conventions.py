@@ -193,7 +193,7 @@ def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             raise InvalidFrame("Input y contains NaN: each row that is learned from has a class.")
         if not np.isfinite(labels).all() or (labels != np.floor(labels)).any():
             raise InvalidArgument(
-                "Unknown label type: continuous. y has classes, and these are numbers with fractions: cut "
+                "Unknown label type: continuous. y has classes, and these are fractional values: cut "
                 "them with pgm.discretize first."
             )
     if labels.dtype.kind == "O":
@@ -235,7 +235,7 @@ def class_prior_of(given: Any, classes: Sequence[Any], counts: np.ndarray) -> np
     if isinstance(given, Mapping):
         if unknown := [name for name in given if name not in classes]:
             raise InvalidArgument(
-                f"class_prior= names {shown(unknown[0])}, which is no class: those are {listed(classes)}."
+                f"class_prior= names {shown(unknown[0])}, which is not a class: those are {listed(classes)}."
             )
         given = [given.get(name, np.nan) for name in classes]
     try:
@@ -255,7 +255,7 @@ def posterior(joint: np.ndarray, row: Any, *, log: bool) -> np.ndarray:
 
     Args:
         joint: a row for each row, a column for each class; it is overwritten.
-        row: what to call a row that is impossible in every class, by its number.
+        row: what to call a row that is impossible in every class, by its index.
         log: whether logarithms are wanted.
 
     >>> posterior(np.log([[0.1, 0.3]]), str, log=False).round(6).tolist()

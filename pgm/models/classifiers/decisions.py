@@ -57,7 +57,7 @@ class Decisions(Frozen, Tabular):
                 or not math.isfinite(reject)
             ):
                 raise InvalidArgument(
-                    f"reject= is what it costs to name no class, a number, not {shown(reject)}."
+                    f"reject= is the cost of naming no class, a number, not {shown(reject)}."
                 )
             cost = np.column_stack([cost, np.full(target.card, float(reject))])
             actions = (*actions, None)

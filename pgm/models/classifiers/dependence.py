@@ -32,15 +32,15 @@ def information(table: np.ndarray) -> float:
 
 
 class Told(NamedTuple):
-    """What columns tell, in nats; numbers are normal given the class, and given the class and a state."""
+    """Mutual information of columns, in nats; continuous ones are normal given the class, and a state."""
 
     of_class: np.ndarray  # I(column; class)
     of_each_other: np.ndarray  # I(a; b | class), -inf on the diagonal
-    real: list[bool]  # which columns have numbers: a column of states is not their child
+    real: list[bool]  # which columns are continuous: a discrete column is not their child
 
     @classmethod
     def of(cls, data: Training, counts: Counts, belief: float) -> Told:
-        """Count states, and add up moments of numbers.
+        """Count states, and add up moments of continuous columns.
 
         Args:
             data: the rows.
@@ -67,11 +67,11 @@ class Told(NamedTuple):
                     codes, card = data.codes[names[i]], data.variables[names[i]].card
                     both[i, j] = both[j, i] = _of_states(codes, card, values, data, belief)
                 elif i < j:
-                    both[i, j] = both[j, i] = _of_numbers(data.values[names[i]], values, data)
+                    both[i, j] = both[j, i] = _of_continuous(data.values[names[i]], values, data)
         return cls(np.round(alone, _ROUNDED), np.round(both, _ROUNDED), real)
 
 
-def _of_numbers(a: np.ndarray, b: np.ndarray, data: Training) -> float:
+def _of_continuous(a: np.ndarray, b: np.ndarray, data: Training) -> float:
     """I(a; b | class) of columns that are jointly normal in each class (Cover & Thomas 2006, 8.5)."""
     there = ~(np.isnan(a) | np.isnan(b))
     a, b, labels, weights = a[there], b[there], data.labels[there], data.weights[there]
@@ -89,7 +89,7 @@ def _of_numbers(a: np.ndarray, b: np.ndarray, data: Training) -> float:
 
 
 def _of_states(codes: np.ndarray, card: int, values: np.ndarray, data: Training, belief: float) -> float:
-    """I(state; number | class) of a column that is normal in each class and state."""
+    """I(state; value | class) of a column that is normal in each class and state."""
     there = (codes >= 0) & ~np.isnan(values)
     labels, weights, k = data.labels[there], data.weights[there], data.target.card
     alone = moments(values[there], labels, weights, k)
@@ -98,7 +98,7 @@ def _of_states(codes: np.ndarray, card: int, values: np.ndarray, data: Training,
 
 
 def _of_classes(values: np.ndarray, data: Training, belief: float) -> float:
-    """I(class; number) of a column that is normal in each class."""
+    """I(class; value) of a column that is normal in each class."""
     k = data.target.card
     alone = moments(values, np.zeros(len(values), np.int64), data.weights, 1)
     return _gain(alone, moments(values, data.labels, data.weights, k), np.zeros(k, np.int64), belief)
@@ -118,7 +118,7 @@ def _gain(above: GaussianStatistics, cells: GaussianStatistics, of: np.ndarray, 
 def tree(told: Told) -> list[tuple[int, ...]]:
     """The parents of each column in the tree that tells most given the class (Friedman & al. 1997).
 
-    The first column is its root; where some columns have numbers, the first one that has states: no number is
+    The first column is its root; where some columns are continuous, the first discrete one: none of those is
     a parent of states. The heaviest tree with that is found by linking columns of states first, for their
     parents are among themselves.
     """
@@ -141,7 +141,7 @@ def most_telling(told: Told, k: int) -> list[tuple[int, ...]]:
 
     Args:
         told: what columns tell.
-        k: how many parents besides the class; of a column of states none of them has numbers.
+        k: how many parents besides the class; a discrete column has no continuous ones.
     """
     n = len(told.real)
     order = sorted(range(n), key=lambda i: (-told.of_class[i], i))

@@ -16,7 +16,7 @@ from pgm.errors import InvalidArgument, InvalidStructure, listed, shown, warn
 from pgm.frames.matrices import Features
 from pgm.frames.undeclared import Observations
 from pgm.models import BayesianNetwork
-from pgm.models.number_nodes import normal_nodes
+from pgm.models.continuous_nodes import normal_nodes
 from pgm.printing import label
 from pgm.results.fit_report import FitReport
 from pgm.variables import Variable
@@ -165,7 +165,7 @@ class DiscriminantAnalysis(RowClassifier):
 
     @property
     def n_parameters(self) -> int:
-        """How many numbers are free: means, covariances by their form, and P(class).
+        """The number of free parameters: means, covariances by their form, and P(class).
 
         >>> import pgm
         >>> rows, y = [[1.0, 2.0], [2.0, 1.0], [6.0, 5.0], [8.0, 5.5]], ["a", "a", "b", "b"]
@@ -193,7 +193,7 @@ class DiscriminantAnalysis(RowClassifier):
     def _network(self) -> BayesianNetwork:
         if self._students is not None:
             raise InvalidStructure(
-                "With a prior the columns have Student's distribution in each class, which is no local "
+                "With a prior the columns have Student's distribution in each class, which is not a local "
                 "distribution of a network: leave prior= out."
             )
         root = TableCPD.trusted(self._target, (), frozen(self.class_prior_))

@@ -1,6 +1,6 @@
 """What classifiers share whose columns have the class and others as parents: a table or lines for each.
 
-Columns of numbers are cut where classes change, or with bins=None are normal given their parents.
+Continuous columns are cut where classes change, or with bins=None are normal given their parents.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .training import Training
 
 
 class FamilyClassifier(RowClassifier):
-    """A classifier whose columns have parents; columns of numbers are cut into states, or have lines."""
+    """A classifier whose columns have parents; continuous ones are cut into states, or linear Gaussian."""
 
     bins: Any
     prior: Any
@@ -50,7 +50,7 @@ class FamilyClassifier(RowClassifier):
         self.prior, self.class_prior, self.unknown = prior, class_prior, unknown
 
     def _in_states(self, data: Training) -> Training:
-        """The same rows, with bins in place of numbers; as they are if nothing is to be cut."""
+        """The same rows, with bins in place of continuous values; as they are if nothing is to be cut."""
         if self.bins is None:
             return data
         method, count = self._cuts()
@@ -69,18 +69,18 @@ class FamilyClassifier(RowClassifier):
         return replace(data, variables=variables, codes=codes, values={})
 
     def _cuts(self) -> tuple[str, int]:
-        """How numbers are cut: the method, and into how many."""
+        """How continuous columns are cut: the method, and into how many bins."""
         if isinstance(self.bins, int | np.integer) and not isinstance(self.bins, bool) and self.bins >= 2:
             return "quantile", int(self.bins)
         if isinstance(self.bins, str) and self.bins in METHODS:
             return self.bins, 4
         raise InvalidArgument(
             f"bins= is {' or '.join(map(repr, METHODS))}, how many quantiles, at least 2, or None, which "
-            f"leaves numbers as they are; not {shown(self.bins)}."
+            f"leaves continuous columns as they are; not {shown(self.bins)}."
         )
 
     def _counts(self, data: Training) -> Counts:
-        """Counts of the class, which is column 0, and of the columns; of numbers, one state."""
+        """Counts of the class, which is column 0, and of the columns; continuous ones have one state."""
         plain = bool((data.weights == 1.0).all())
         none = np.zeros(len(data.labels), np.int32)
         return Counts(
@@ -108,7 +108,7 @@ class FamilyClassifier(RowClassifier):
             given = (data.target, *(data.variables[p] for p in parents))
             shape = tuple(v.card for v in (*given, child))
             check_cells(
-                shape, f"{name!r}: its table", "let it have fewer parents, or cut numbers into fewer bins"
+                shape, f"{name!r}: its table", "let it have fewer parents, or cut columns into fewer bins"
             )
             values = np.full(shape, 1.0 / child.card)
             values.flags.writeable = False
@@ -154,7 +154,7 @@ class FamilyClassifier(RowClassifier):
         return rules(prior, "mean", {}, blank) if blank else {}
 
     def _belief(self, name: Any = ...) -> float:
-        """How many rows are added to each distribution of a column of numbers; or what a number says."""
+        """How many pseudo-rows are added to each distribution of a continuous column."""
         said = self.prior.get(name, self.prior.get(...)) if isinstance(self.prior, Mapping) else self.prior
         if isinstance(said, int | float | np.number) and not isinstance(said, bool):
             if not 0.0 <= said < np.inf:
@@ -195,7 +195,7 @@ class Sums:
 
         Args:
             codes: of the columns of states; parents are not missing.
-            values: of the columns of numbers; parents are not missing.
+            values: of the continuous columns; parents are not missing.
             sums: a row for each row, a column for each class.
         """
         if self.families:
@@ -213,7 +213,7 @@ class Sums:
 def with_all(
     seen: Observations, variables: Mapping[str, Variable]
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """The codes and numbers of all columns; of one that is not there everything is missing."""
+    """The codes and values of all columns; of one that is not there everything is missing."""
     nothing, nowhere = np.full(seen.n_rows, -1, np.int32), np.full(seen.n_rows, np.nan)
     codes = {n: seen.codes.get(n, nothing) for n, v in variables.items() if not v.continuous}
     return codes, {n: seen.values.get(n, nowhere) for n, v in variables.items() if v.continuous}
@@ -224,7 +224,7 @@ def some(columns: Mapping[str, np.ndarray], rows: np.ndarray) -> dict[str, np.nd
     return {name: column[rows] for name, column in columns.items()}
 
 
-def in_whole_numbers(net: BayesianNetwork) -> BayesianNetwork | None:
+def with_integer_states(net: BayesianNetwork) -> BayesianNetwork | None:
     """The same network with the codes for states: rows of codes are read fast; None if it has other kinds."""
     if not all(type(net.cpd(name)) in (TableCPD, LinearGaussian) for name in net.nodes):
         return None
@@ -242,7 +242,7 @@ def in_whole_numbers(net: BayesianNetwork) -> BayesianNetwork | None:
 
 
 def frame_of(codes: Mapping[str, np.ndarray], values: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """Codes and numbers as a frame that such a network reads."""
+    """Codes and values as a frame that such a network reads."""
     frame: dict[str, Any] = {}
     for name, column in codes.items():
         missing = column < 0
@@ -263,7 +263,7 @@ def log_joint(
         net: with whole numbers for states.
         target: the class.
         codes: of the columns of states, -1 where missing.
-        values: of the columns of numbers, NaN where missing.
+        values: of the continuous columns, NaN where missing.
         n: how many rows.
     """
     frame = frame_of(codes, values)
@@ -275,4 +275,4 @@ def log_joint(
 
 def counted_states(variable: Variable) -> str:
     """How many states a column has, for print."""
-    return "numbers" if variable.continuous else f"{variable.card:,}"
+    return "continuous" if variable.continuous else f"{variable.card:,}"

@@ -1,4 +1,4 @@
-"""Columns of numbers that are normal given the class and other columns: lines learned, and what they say."""
+"""Continuous columns that are normal given the class and other columns: linear Gaussians, learned."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LOG_2PI = float(np.log(2.0 * np.pi))
 
 
 def rows_like(cells: GaussianStatistics, rows: float) -> GaussianStatistics:
-    """Statistics of so many rows in each cell, which vary as those there do.
+    """Statistics of this many rows in each cell, which vary as those there do.
 
     >>> one = GaussianStatistics(np.array([2.0]), np.array([[0.0]]), np.array([[[6.0]]]))
     >>> rows_like(one, 1.0).scatter.tolist()
@@ -29,7 +29,7 @@ def rows_like(cells: GaussianStatistics, rows: float) -> GaussianStatistics:
 def line_of(
     data: Training, name: str, parents: Sequence[str], rows: float
 ) -> tuple[LinearGaussian, GaussianStatistics, GaussianStatistics]:
-    """A column of numbers as a line in numbers among its parents, for each class and state of the others.
+    """A continuous column as a linear function of continuous parents, for each class and state of the others.
 
     Rows are added that vary as those around: to each class as all, to each state in it as the class. Returns
     the line, the statistics of the rows, and those of what is added.
@@ -47,23 +47,23 @@ def line_of(
         there &= data.codes[v.name] >= 0
     for v in causes:
         there &= ~np.isnan(data.values[v.name])
-    numbers = np.column_stack([data.values[v.name][there] for v in (*causes, child)])
+    values = np.column_stack([data.values[v.name][there] for v in (*causes, child)])
     codes = np.column_stack([data.labels[there], *(data.codes[v.name][there] for v in switches)])
     weights = data.weights[there]
     every, of_class, line = (
         LinearGaussian.standard(child, tuple([*these, *causes]))
         for these in ([], [data.target], [data.target, *switches])
     )
-    above = every.gathered(codes[:, :0], numbers, weights)
+    above = every.gathered(codes[:, :0], values, weights)
     if not above.scatter[0, -1, -1] > 0.0:
         raise InvalidArgument(
-            f"The column {shown(name)} has one value in all rows, or none beside its parents: it tells "
+            f"The column {shown(name)} has one value in all rows, or none given its parents: it tells "
             "nothing of the class. Leave it out."
         )
-    cells = of_class.gathered(codes[:, :1], numbers, weights)
+    cells = of_class.gathered(codes[:, :1], values, weights)
     added = rows_like(_repeated(above, data.target.card), rows)
     if switches:
-        above, cells = cells + added, line.gathered(codes, numbers, weights)
+        above, cells = cells + added, line.gathered(codes, values, weights)
         added = rows_like(_repeated(above, cells.weight.size // data.target.card), rows)
     made: LinearGaussian = line.fitted(cells + added)
     sd = np.asarray(made.sd)
@@ -72,7 +72,7 @@ def line_of(
         state, beside = data.target.states[int(at[0])], f" beside {listed(parents)}" if parents else ""
         raise InvalidArgument(
             f"The column {shown(name)} has no variance left in the class {shown(state)}{beside}: give it a "
-            "prior, prior=1, or cut its numbers into states with bins=."
+            "prior, prior=1, or cut it into states with bins=."
         )
     return made, cells, added
 
@@ -83,7 +83,7 @@ def _repeated(statistics: GaussianStatistics, many: int) -> GaussianStatistics:
 
 
 class Lines:
-    """Log densities of columns of numbers, for rows whose parents are all there."""
+    """Log densities of continuous columns, for rows whose parents are all observed."""
 
     def __init__(self, cpds: Mapping[str, LinearGaussian]) -> None:
         """Take the lines; the first parent of each is the class."""
@@ -92,11 +92,11 @@ class Lines:
     def add(
         self, codes: Mapping[str, np.ndarray], values: Mapping[str, np.ndarray], sums: np.ndarray
     ) -> np.ndarray:
-        """Add to each row what its numbers say; where one is missing its line says nothing.
+        """Add to each row the log density of its continuous values; one that is missing adds nothing.
 
         Args:
             codes: of the columns of states.
-            values: of the columns of numbers.
+            values: of the continuous columns.
             sums: a row for each row, a column for each class.
         """
         k = sums.shape[1]

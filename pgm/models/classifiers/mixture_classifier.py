@@ -18,10 +18,10 @@ from pgm.frames.matrices import Features
 from pgm.frames.undeclared import Observations
 from pgm.learning import climb
 from pgm.models import BayesianNetwork
+from pgm.models.continuous_nodes import normal_nodes
 from pgm.models.mixtures import Mixture
 from pgm.models.mixtures.labels import Labels
-from pgm.models.mixtures.learning import Counted, Numbers, Task
-from pgm.models.number_nodes import normal_nodes
+from pgm.models.mixtures.learning import Counted, Parameters, Task
 from pgm.printing import label
 from pgm.randomness import generator
 from pgm.results.fit_report import FitReport
@@ -210,7 +210,7 @@ def _parts(emission: Any) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, eq=False)
 class _Spread:
-    """The belief, worth so many rows, that the columns of each component vary as those of all rows."""
+    """The belief, worth this many rows, that the columns of each component vary as those of all rows."""
 
     variances: np.ndarray  # (columns, columns)
     rows: float
@@ -232,7 +232,7 @@ class _Spread:
         return float(-0.5 * self.rows * (np.linalg.slogdet(covariance)[1] + traces).sum())
 
     def drawn(self, emission: Any, statistics: Any, random: np.random.Generator) -> Any:
-        """Nothing is drawn: a classifier has the most probable numbers."""
+        """Nothing is drawn: a classifier has the most probable parameters."""
         raise NotImplementedError
 
 
@@ -262,7 +262,7 @@ class _Classes(Task):
         super().__init__(model, read, Labels(data.labels, logs), weights=data.weights)
         self.clock, self.prior_emission = data.clock, belief
 
-    def first(self, random: np.random.Generator | None) -> Numbers:
+    def first(self, random: np.random.Generator | None) -> Parameters:
         """Some rows of each class for each component: along the principal axis, or by chance."""
         rows, data, classes = (
             np.column_stack(list(self.data.values.values())),
@@ -297,7 +297,7 @@ class _Classes(Task):
         self.check(emission, "at the start")
         within = found.weight.reshape(classes, self.m)
         within = within / within.sum(axis=1, keepdims=True)
-        return Numbers((data.class_prior[:, None] * within).reshape(-1), emission)
+        return Parameters((data.class_prior[:, None] * within).reshape(-1), emission)
 
     def _means(self, rows: np.ndarray, own: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """The mean of each row's class, of what is there."""
@@ -307,12 +307,12 @@ class _Classes(Task):
         if (total <= 0.0).any():
             j, c = np.argwhere(total <= 0.0)[0].tolist()
             raise InvalidArgument(
-                f"The column {shown(list(self.data.variables)[j])} has no number in any row of the class "
+                f"The column {shown(list(self.data.variables)[j])} has no value in any row of the class "
                 f"{shown(self.data.target.states[c])}: nothing says where it lies there."
             )
         return np.asarray((sums / total).T[labels])
 
-    def maximise(self, now: Numbers, found: Counted, iteration: int) -> Numbers:
+    def maximise(self, now: Parameters, found: Counted, iteration: int) -> Parameters:
         """The most probable mixture; P(class) stays if the user says it."""
         made = super().maximise(now, found, iteration)
         if self.class_prior is None:
@@ -323,7 +323,7 @@ class _Classes(Task):
         within = np.where(
             sums > 0.0, within / np.where(sums > 0.0, sums, 1.0), old / old.sum(axis=1, keepdims=True)
         )
-        return Numbers((self.class_prior[:, None] * within).reshape(-1), made.emission)
+        return Parameters((self.class_prior[:, None] * within).reshape(-1), made.emission)
 
     def check(self, emission: Any, when: str) -> None:
         """Raise where a density has shrunk to a point."""

@@ -52,11 +52,11 @@ class NaiveBayes(RowClassifier):
             a normal distribution; or "categorical", "bernoulli" (False and True), "gaussian", "multinomial"
             (counts of one draw of many, all such columns together); for all, or {column: kind}.
         states: {column: its states, or pgm.Bins}, of columns whose states the data should not decide.
-        continuous: columns that hold numbers although they could be states, as floats that are all whole.
-        prior: a number, added to each count (Laplace's rule with 1, none with 0); "bdeu", "laplace" or "k2";
+        continuous: columns that are continuous although they could be states, as floats that are all whole.
+        prior: a float, added to each count (Laplace's rule with 1, none with 0); "bdeu", "laplace" or "k2";
             an object of pgm.priors; or {column: one of these}, `...` for the rest. `pgm.priors.Normal` and
-            `NormalGamma` are for columns of numbers.
-        estimate: "predictive": what is not known of the numbers is averaged over; or the "mean" or the
+            `NormalGamma` are for continuous columns.
+        estimate: "predictive": uncertainty about the parameters is averaged over; or the "mean" or the
             "mode" of what is believed of them.
         class_prior: P(class): "uniform", a dict, or a list in the order of `classes_`; left out: the shares
             of the rows.
@@ -106,7 +106,7 @@ class NaiveBayes(RowClassifier):
                 real.append(name)
             elif kind != "auto" and name in real:
                 raise InvalidArgument(
-                    f"{name!r} is {kind}, and not a number: continuous= and columns= contradict each other."
+                    f"{name!r} is {kind}, not continuous: continuous= and columns= contradict each other."
                 )
             elif kind == "bernoulli":
                 states.setdefault(name, [False, True])
@@ -130,7 +130,7 @@ class NaiveBayes(RowClassifier):
             )
         if begun["_students"]:
             raise InvalidArgument(
-                'Rows without a class go with estimate="mean" or "mode": what is predicted of numbers whose '
+                'Rows without a class go with estimate="mean" or "mode": what parameters predict whose '
                 "spread is learned too has no EM."
             )
         rules = self._rules(begun["_cpds"])
@@ -220,7 +220,7 @@ class NaiveBayes(RowClassifier):
         if isinstance(said, int | float | np.number) and not isinstance(said, bool):
             return float(said)
         raise InvalidArgument(
-            f"prior= of multinomial columns is a number that is added to each count, not {shown(said)}."
+            f"prior= of multinomial columns is a pseudo-count that is added to each count, not {shown(said)}."
         )
 
     def partial_fit(
@@ -332,12 +332,13 @@ class NaiveBayes(RowClassifier):
     def _network(self) -> BayesianNetwork:
         if self._counted:
             raise InvalidStructure(
-                f"{listed(self._counted)}: counts of one multinomial are no nodes, for nothing says how many "
+                f"{listed(self._counted)}: counts of one multinomial are not nodes, for nothing says how "
+                "many "
                 "draws there were; a network has the columns of other kinds only."
             )
         if self._students:
             raise InvalidStructure(
-                f"{listed(self._students)}: Student's distribution is no local distribution of a network; "
+                f"{listed(self._students)}: Student's distribution is not a local distribution of a network; "
                 'estimate="mean" takes a normal one.'
             )
         root = TableCPD.trusted(self._target, (), frozen(self.class_prior_))
@@ -373,7 +374,7 @@ class NaiveBayes(RowClassifier):
 
 
 def _statistics(data: Training, counted: list[str]) -> dict[str, Any]:
-    """Counts of states and moments of numbers, in each class."""
+    """Counts of states and moments of continuous columns, in each class."""
     k = data.target.card
     names = list(data.codes)
     plain = bool((data.weights == 1.0).all())
@@ -437,7 +438,7 @@ def _whole_states(name: str, given: Features) -> list[int] | None:
     known = np.unique(values[~np.isnan(values)])
     if (known != np.floor(known)).any() or not known.size:
         raise InvalidFrame(
-            f"The column {shown(name)} is categorical, and has numbers with fractions such as "
+            f"The column {shown(name)} is categorical, and has fractional values such as "
             f"{joined(map(str, known[known != np.floor(known)][:3].tolist()), 3)}: cut it, "
             f"states={{{name!r}: pgm.discretize(...)}}, or let it be gaussian."
         )

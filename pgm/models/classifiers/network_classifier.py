@@ -17,7 +17,7 @@ from pgm.models.learned import learn_structure
 from pgm.printing import label
 from pgm.variables import Variable
 
-from .families import FamilyClassifier, frame_of, in_whole_numbers
+from .families import FamilyClassifier, frame_of, with_integer_states
 from .training import Training
 
 
@@ -25,24 +25,24 @@ class NetworkClassifier(FamilyClassifier):
     """A Bayesian network that predicts one of its variables. Follows scikit-learn's conventions.
 
     P(class | row) is the answer of the network to the row; what is missing is summed out, and what is neither
-    a column nor the class is hidden. `fit` learns the numbers of the network that is given, or if
+    a column nor the class is hidden. `fit` learns the parameters of the given network, or if
     there is none a network too. `NetworkClassifier.of(net, "class")` takes a network as it is.
 
     Args:
-        net: a Bayesian network, of which `fit` learns the numbers of a copy; with kinds of distributions, if
+        net: a Bayesian network; `fit` learns the parameters of a copy; with kinds of distributions, if
             it has them, and with states. Left out: a network is searched for.
         target: the variable that is the class. Left out: the name of `y`, or "class".
         search: how a network is searched for, as in `pgm.learn_structure`: "tabu", "hill-climb", ...
         structure_score: what the search goes by: "bic", "bdeu", ...
-        prior: a number, added to each count of tables (Laplace's rule with 1, none with 0), or as in
+        prior: a pseudo-count, added to each count of tables (Laplace's rule with 1, none with 0), or as in
             `BayesianNetwork.fit`.
         latent: hidden variables of `net`, {name: number of states or list of states}.
         states: {column: its states, or pgm.Bins}, of columns whose states the data should not decide.
-        continuous: columns that hold numbers although they could be states, as floats that are all whole.
-        bins: how columns of numbers are cut where a network is searched for: "mdlp" (where classes change),
+        continuous: columns that are continuous although they could be states, as floats that are all whole.
+        bins: how continuous columns are cut where a network is searched for: "mdlp" (where classes change),
             "quantile", "width" or "k-means" (four states each), how many quantiles, or None: not at all.
         seed: of what is random in the search, and where EM begins.
-        unknown: a value that is no state: "raise", or "missing" takes it as a gap.
+        unknown: a value that is not a state: "raise", or "missing" takes it as a gap.
 
     After `fit` there are `classes_`, `class_prior_` (of the rows), `network_`, `n_features_in_` and, of a
     data frame, `feature_names_in_`.
@@ -85,7 +85,7 @@ class NetworkClassifier(FamilyClassifier):
         """Return a classifier that is this network as it is; nothing is learned.
 
         Args:
-            net: a Bayesian network with all its numbers.
+            net: a Bayesian network with all its parameters.
             target: the variable that is the class.
             columns: what the columns of arrays are, in their order; left out: all other variables, in the
                 order of the network.
@@ -93,8 +93,8 @@ class NetworkClassifier(FamilyClassifier):
 
         Raises:
             UnknownVariable: the network has no such variable.
-            InvalidArgument: this is no network, or the target has no states.
-            IncompleteModel: the network lacks numbers.
+            InvalidArgument: this is not a network, or the target has no states.
+            IncompleteModel: the network lacks parameters.
 
         >>> import pgm
         >>> told = NetworkClassifier.of(pgm.load_network("asia"), "lung")
@@ -256,7 +256,7 @@ class NetworkClassifier(FamilyClassifier):
         return about
 
     def _of(self, net: BayesianNetwork, target: str) -> dict[str, Any]:
-        """What is kept of a network with its numbers."""
+        """What is kept of a network with its parameters."""
         states = net.variables[target].states
         plain = np.array(states)
         order = np.arange(len(states))
@@ -271,7 +271,7 @@ class NetworkClassifier(FamilyClassifier):
             "classes_": classes,
             "_target": Variable(target, [states[i] for i in order.tolist()]),
             "_order": order,
-            "_coded": in_whole_numbers(net),
+            "_coded": with_integer_states(net),
         }
 
     # --- questions ---
@@ -359,7 +359,7 @@ def _complete(data: Training, frame: Mapping[str, Any]) -> np.ndarray | None:
     warn(
         f"The network was searched for in the {int((~gaps).sum()):,} rows without gaps, of {len(gaps):,}; "
         "its "
-        "numbers come from all of them."
+        "parameters come from all of them."
     )
     return ~gaps
 

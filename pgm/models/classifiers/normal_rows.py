@@ -68,7 +68,7 @@ def learned(
     """The most likely normals of each class; by EM of rows with gaps or without a class, with its report.
 
     Args:
-        rows: numbers, NaN where missing.
+        rows: floats, NaN where missing.
         data: whose they are, and what they weigh.
         form: of the covariances.
         shared: whether all classes have one.
@@ -131,7 +131,7 @@ def variances(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def _refuse_empty(weight: np.ndarray, data: Training) -> None:
     if not (weight > 0.0).all():
         state = data.target.states[int((weight <= 0.0).argmax())]
-        raise InvalidArgument(f"No row of the class {shown(state)} has a number: nothing says where it lies.")
+        raise InvalidArgument(f"No row of the class {shown(state)} has a value: nothing says where it lies.")
 
 
 def _first(rows: np.ndarray, shares: np.ndarray, data: Training) -> Normals:
@@ -141,7 +141,7 @@ def _first(rows: np.ndarray, shares: np.ndarray, data: Training) -> Normals:
     if (total <= 0.0).any():
         j, c = np.argwhere(total <= 0.0)[0].tolist()
         raise InvalidArgument(
-            f"The column {shown(list(data.variables)[j])} has no number in any row of the class "
+            f"The column {shown(list(data.variables)[j])} has no value in any row of the class "
             f"{shown(data.target.states[c])}: nothing says where it lies there."
         )
     filled = np.where(there, rows, 0.0)

@@ -77,7 +77,7 @@ class RowClassifier(Estimator):
         raise NotImplementedError
 
     def _log_shares(self, seen: Observations) -> np.ndarray:
-        """The same, or what differs from it by a number for each row."""
+        """The same, or what differs from it by a constant for each row."""
         return self._log_joint(seen)
 
     def _renamed(self, given: Features) -> Features:
@@ -89,7 +89,7 @@ class RowClassifier(Estimator):
         return name
 
     def _declared(self, given: Features) -> tuple[dict[str, Any], Iterable[str]]:
-        """The states of columns that the user declares, and which columns are numbers whatever they hold."""
+        """The states of columns that the user declares, and which are continuous whatever they hold."""
         states = {} if self.states is None else self.states
         if not isinstance(states, Mapping):
             raise InvalidArgument(f"states= is a dict {{column: its states}}, not {shown(states)}.")
@@ -169,7 +169,7 @@ class RowClassifier(Estimator):
                 raise InvalidFrame(f"The column {shown(column)} has no value.")
             if np.nanmax(np.abs(values)) > LARGEST:
                 raise InvalidFrame(
-                    f"The column {shown(column)} has numbers beyond {LARGEST:g}; use another unit."
+                    f"The column {shown(column)} has values beyond {LARGEST:g}; use another unit."
                 )
         n = found.n_rows
         weights = weights_of(sample_weight, n)
@@ -177,11 +177,11 @@ class RowClassifier(Estimator):
         keep = weights > 0.0
         if not keep.any():
             raise InvalidArgument("sample_weight is zero for every row: there is nothing to learn from.")
-        codes, numbers, kept = found.codes, found.values, weights
+        codes, values, kept = found.codes, found.values, weights
         if not keep.all():
             labels, kept = labels[keep], weights[keep]
             codes = {each: column[keep] for each, column in codes.items()}
-            numbers = {each: column[keep] for each, column in numbers.items()}
+            values = {each: column[keep] for each, column in values.items()}
         known = labelled(labels)
         if not known.any():
             raise InvalidFrame("Input y contains NaN, or nothing, in every row: no row has a class.")
@@ -199,7 +199,7 @@ class RowClassifier(Estimator):
         counts = np.bincount(which[known], kept[known], len(classes))
         shares = class_prior_of(self.class_prior, classes.tolist(), counts)
         return Training(
-            found.variables, codes, numbers, target, classes, which, kept, shares, clock
+            found.variables, codes, values, target, classes, which, kept, shares, clock
         ), given.named
 
     # --- questions ---
@@ -248,7 +248,7 @@ class RowClassifier(Estimator):
 
         Raises:
             IncompleteModel: there was no `fit`.
-            UnknownState: a value that is no state of its column; `unknown="missing"` takes it as a gap.
+            UnknownState: a value that is not a state of its column; `unknown="missing"` takes it as a gap.
             ImpossibleEvidence: a row that no class has.
             InvalidFrame: X has other columns than `fit` had.
 
@@ -345,8 +345,8 @@ class RowClassifier(Estimator):
             reject: what it costs to name none, if that is a choice.
 
         Raises:
-            InvalidArgument: losses that are no numbers, or of another shape.
-            UnknownState: the dict names something that is no class.
+            InvalidArgument: losses that are not numeric, or of another shape.
+            UnknownState: the dict names something that is not a class.
             IncompleteModel, ImpossibleEvidence, InvalidFrame: as for `predict_log_proba`.
 
         >>> import pgm
@@ -403,7 +403,7 @@ class RowClassifier(Estimator):
 
         Raises:
             IncompleteModel: there was no `fit`.
-            InvalidStructure: this classifier is no network; the message says why.
+            InvalidStructure: this classifier is not a network; the message says why.
 
         >>> import pgm
         >>> told = pgm.NaiveBayes().fit([[0], [1], [1]], ["a", "b", "b"])
@@ -427,9 +427,9 @@ class RowClassifier(Estimator):
         Columns that are not drawn are summed out.
 
         Args:
-            X: rows that are drawn as points; of two numbers only.
+            X: rows that are drawn as points; with two continuous columns only.
             y: their classes.
-            columns: one or two columns; left out: the first of numbers, or of states if there are none.
+            columns: one or two columns; left out: the first continuous ones, else the first discrete ones.
             ax: the axes to draw into.
             figsize: the size of a new figure.
             title: instead of the usual one; "" for none.

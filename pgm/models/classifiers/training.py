@@ -64,7 +64,7 @@ def classes_column(given: Features, y: Any) -> tuple[str, Any, Features]:
     target = read.variables[y]
     if target.continuous:
         raise InvalidArgument(
-            f"Unknown label type: continuous. The column {shown(y)} has numbers with fractions, and "
+            f"Unknown label type: continuous. The column {shown(y)} has fractional values, and "
             "classes are "
             "needed: cut it with pgm.discretize first."
         )

@@ -54,8 +54,8 @@ class ExponentialUtility:
         if (np.abs(mean) < _SMALLEST).any():
             raise InvalidArgument(
                 f"tolerance={self.tolerance:g} is too small for these utilities: some lie more than "
-                f"{-math.log(_SMALLEST):.0f} times as much above the lowest, and exp(-x / tolerance) is no "
-                "number of a computer then. Tolerate more, raise the lowest utilities, or rule out by "
+                f"{-math.log(_SMALLEST):.0f} times as much above the lowest, and exp(-x / tolerance) "
+                "underflows. Tolerate more, raise the lowest utilities, or rule out by "
                 "allowed= what must not be done."
             )
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -69,13 +69,13 @@ class ExponentialUtility:
             probabilities: of each value.
 
         Raises:
-            InvalidArgument: values or probabilities are no lists of finite numbers, differ in length, or the
+            InvalidArgument: values or probabilities are not lists of finite numbers, differ in length, or the
                 probabilities are negative or do not sum to 1.
 
         >>> ExponentialUtility(1.0).certainty_equivalent([2.0], [1.0])
         2.0
         """
-        won, p = (_numbers(given) for given in (values, probabilities))
+        won, p = (_floats(given) for given in (values, probabilities))
         if won is None or p is None or won.size != p.size or not won.size:
             raise InvalidArgument(
                 "A lottery is a list of finite numbers that can be won, and a list of as many probabilities; "
@@ -89,7 +89,7 @@ class ExponentialUtility:
         return float(self.certain(float(p[p > 0.0] @ worth), least))
 
 
-def _numbers(given: object) -> np.ndarray | None:
+def _floats(given: object) -> np.ndarray | None:
     """A list of finite numbers as an array; None if it is something else."""
     try:
         found = np.asarray(given, dtype=np.float64)

@@ -47,10 +47,10 @@ def sensitivity(
     copy = diagram.copy()
     if first is None or isinstance(first, str):
         if second is not None:
-            raise InvalidArgument("Two numbers at a time are each named by (node, {name: state}).")
+            raise InvalidArgument("Two parameters at a time are each named by (node, {name: state}).")
         if decision is not None or low is not None or high is not None:
             raise InvalidArgument(
-                "decision=, low= and high= are about one number, named by (node, {name: state}); spread= "
+                "decision=, low= and high= are about one parameter, named by (node, {name: state}); spread= "
                 "says by how much each of several moves."
             )
         return _several(copy, given, entries(copy, first), float(spread), clock)
@@ -58,7 +58,7 @@ def sensitivity(
     if second is None:
         return _one(copy, given, where, first_open(copy, given, decision), low, high, clock)
     if decision is not None or low is not None or high is not None:
-        raise InvalidArgument("decision=, low= and high= are about one number, and here are two.")
+        raise InvalidArgument("decision=, low= and high= are about one parameter, and here are two.")
     return _two(copy, given, where, entry(copy, second), clock)
 
 
@@ -70,11 +70,11 @@ def _several(
     clock: Clock,
 ) -> Sensitivities:
     if not places:
-        raise IncompleteModel("There is no number to vary: no table of probabilities, and no utility.")
+        raise IncompleteModel("There is no parameter to vary: no table of probabilities, and no utility.")
     now = solved(diagram, given)
     range_, exact = _range(diagram), now.exact
     found = {}
-    for where in each(places, "varying numbers"):
+    for where in each(places, "varying parameters"):
         one = Varying(diagram, given, where, clock)
         start = one.solve(one.now)
         own = [one.now - spread * (range_ if where.is_utility else 1.0)]
@@ -179,9 +179,9 @@ def _two(
     worth, best = np.empty((_POINTS, _POINTS)), np.empty((_POINTS, _POINTS), dtype=np.int64)
     policies: dict[str, int] = {}
     exact = now.exact
-    for i in each(range(_POINTS), "varying two numbers"):
+    for i in each(range(_POINTS), "varying two parameters"):
         for j in range(_POINTS):
-            clock.check("varying two numbers")
+            clock.check("varying two parameters")
             there = solved(changed(diagram, {a: float(axes[0][i]), b: float(axes[1][j])}), given)
             worth[i, j] = there.expected_utility
             best[i, j] = policies.setdefault(_name(now, there), len(policies))

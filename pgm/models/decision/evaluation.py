@@ -51,7 +51,7 @@ class Evaluation(ExpectedUtility):
         return max(self.best - float(self), 0.0)
 
     def to_dict(self) -> dict[str, float]:
-        """{"utility": the number, "best": that of the best policy, "loses": the difference}."""
+        """{"utility": the value, "best": that of the best policy, "loses": the difference}."""
         return {"utility": float(self), "best": self.best, "loses": self.loses}
 
     def _parts(self) -> tuple[object, ...]:

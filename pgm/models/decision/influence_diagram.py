@@ -348,14 +348,14 @@ class InfluenceDiagram:
 
         Args:
             name: the new utility.
-            table: a number without parents; a dict {state or (state, ...): number}, where `...` stands for
+            table: a value without parents; a dict {state or (state, ...): value}, where `...` stands for
                 the rows left out; an array with an axis for each parent; a frame whose last column is
                 `value`; or a function of the states. Where the parents are utilities: a weight for each, in
                 a dict or in order, or a function of them. Functions are called with the names of the parents.
             parents: variables, or other utilities.
 
         Raises:
-            InvalidTable: a number is missing, infinite or not one; weights do not fit.
+            InvalidTable: a value is missing, infinite or not a number; weights do not fit.
             UnknownVariable, UnknownState: a parent or state that does not exist.
             InvalidStructure: there is such a node already; or parents are variables and utilities mixed.
 
@@ -410,7 +410,7 @@ class InfluenceDiagram:
                 raise InvalidArgument(f"{node!r} is a decision: it takes observes= and allowed=.")
             self._set_decision(node, observes, allowed)
         elif observes is not None or allowed is not ...:
-            raise InvalidArgument(f"{node!r} is no decision: observes= and allowed= mean nothing to it.")
+            raise InvalidArgument(f"{node!r} is not a decision: observes= and allowed= mean nothing to it.")
         elif node in self._utilities:
             if states is not None or normalize:
                 raise InvalidArgument(f"{node!r} is a utility: it takes a table and parents=.")
@@ -468,8 +468,8 @@ class InfluenceDiagram:
             for parent in several:
                 if isinstance(parent, str) and parent in self._utilities:
                     raise InvalidStructure(
-                        f"{node!r} cannot depend on the utility {parent!r}: utilities are what is judged in "
-                        "the end. Let it depend on what the utility depends on."
+                        f"{node!r} cannot depend on the utility {parent!r}: utilities are leaves. Let it "
+                        "depend on what the utility depends on."
                     )
 
     def _check_discrete(self, node: str, network: BayesianNetwork) -> None:
@@ -547,7 +547,9 @@ class InfluenceDiagram:
         if allowed is not ...:
             made = decision(variable, self._all(seen), allowed)
         elif not set(old.allowed_given) <= set(seen):
-            raise InvalidStructure(f"{node!r}: allowed= depends on {listed(old.allowed_given)}: say it anew.")
+            raise InvalidStructure(
+                f"{node!r}: allowed= depends on {listed(old.allowed_given)}: give allowed= again."
+            )
         trial = {**self._decisions, node: made}
         self._check_order(trial)
         self._decisions = trial
@@ -841,7 +843,7 @@ class InfluenceDiagram:
 
     def _check_complete(self) -> None:
         if not self._utilities:
-            raise IncompleteModel("The diagram has no utility yet: there is nothing to make large.")
+            raise IncompleteModel("The diagram has no utility yet: there is nothing to maximise.")
 
     # --- in print ---
 

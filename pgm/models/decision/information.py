@@ -142,7 +142,8 @@ def value_of_information(
         _check_seen(diagram, name, before, given)
     if not there:
         raise InvalidArgument(
-            f"There is nothing more to see before {before!r}: all else follows it, or is known."
+            f"There is nothing more to observe before {before!r}: everything else comes after it, or is "
+            "known."
         )
     values: dict[Names, float]
     if k is None:
@@ -206,7 +207,7 @@ def _before(diagram: InfluenceDiagram, before: str | None, given: Mapping[str, A
     open_ = [name for name in diagram.decisions if name not in (given or {})]
     if before is None:
         if not open_:
-            raise InvalidArgument("There is no decision left to know something for.")
+            raise InvalidArgument("There is no decision left to inform.")
         return open_[0]
     diagram._decision(before)
     if before not in open_:

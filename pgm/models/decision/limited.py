@@ -232,7 +232,7 @@ class _Search:
                     heapq.heappush(self.queue, node)
                     raise
         except TooLarge:
-            return math.inf, "with nothing forgotten the diagram is too large, so that there is no bound"
+            return math.inf, "without forgetting the diagram is too large, so there is no bound"
         except OutOfTime:
             note = "the time limit came first: pgm.set_config(time_limit=...) allows more"
             return (max(-self.queue[0].negative_bound, self.value) if self.queue else math.inf), note

@@ -65,9 +65,7 @@ def loss_diagram(
     actions = list(variable.states)
     if reject is not None:
         if isinstance(reject, bool) or not isinstance(reject, int | float) or not math.isfinite(reject):
-            raise InvalidArgument(
-                f"reject= is what it costs to name no state, a number, not {shown(reject)}."
-            )
+            raise InvalidArgument(f"reject= is the cost of naming no state, a number, not {shown(reject)}.")
         if variable.domain.find("reject") >= 0:
             raise InvalidArgument(f"{target!r} has a state that means 'reject': rename it first.")
         actions.append("reject")

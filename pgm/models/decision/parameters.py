@@ -87,7 +87,7 @@ def entry(diagram: InfluenceDiagram, written: Any) -> Entry:
     """
     if not isinstance(written, tuple) or len(written) != 2 or not isinstance(written[1], Mapping):
         raise InvalidArgument(
-            "A number of the diagram is named by its node and the states of its row, as in "
+            "A parameter of the diagram is named by its node and the states of its row, as in "
             f'("test", {{"disease": True, "test": True}}), not by {shown(written)}.'
         )
     node, case = written
@@ -98,7 +98,7 @@ def entry(diagram: InfluenceDiagram, written: Any) -> Entry:
         if name not in names:
             raise UnknownVariable(name, names, where=f"In the table of {node!r}")
     if absent := [name for name in names if name not in case]:
-        raise InvalidArgument(f"The number of {node!r} also needs the state of {listed(absent)}.")
+        raise InvalidArgument(f"The parameter of {node!r} also needs the state of {listed(absent)}.")
     at = tuple([diagram.variables[name].code(case[name]) for name in names])
     return Entry(node, at, is_utility)
 
@@ -205,7 +205,9 @@ def _table(diagram: InfluenceDiagram, where: Entry) -> np.ndarray:
 def _check_node(diagram: InfluenceDiagram, node: object) -> None:
     known = diagram._known_node(node)
     if known in diagram.decisions:
-        raise InvalidArgument(f"{known!r} is a decision: it has no numbers. Name a chance node or a utility.")
+        raise InvalidArgument(
+            f"{known!r} is a decision: it has no parameters. Name a chance node or a utility."
+        )
     if why := _why_not(diagram, known):
         raise InvalidStructure(why)
 
@@ -226,6 +228,6 @@ def _why_not(diagram: InfluenceDiagram, node: str) -> str:
         for user, one in diagram._utilities.items():
             if name in one.parents and user not in queue:
                 if one.function is not None:
-                    return f"{node!r} is used by the function {user!r}, so that its effect is not a line."
+                    return f"{node!r} is used by the function {user!r}, so its effect is not linear."
                 queue.append(user)
     return ""

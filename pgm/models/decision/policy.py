@@ -316,7 +316,7 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
         Those that no other utility uses make up the expected utility.
 
         Args:
-            by: variables: for each utility a dict {state or (state, ...): number}, whose numbers, each the
+            by: variables: for each utility a dict {state or (state, ...): value}, whose values, each the
                 expected value in this case times its probability, add up to that of the utility.
 
         Raises:

@@ -195,7 +195,7 @@ class RiskProfile(Result, Tabular):
         """Draw the cumulative distribution function; returns the Axes.
 
         Args:
-            others: other profiles to draw beside it, by name.
+            others: other profiles to draw next to it, by name.
             label: the name of this one.
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches.

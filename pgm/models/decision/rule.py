@@ -91,7 +91,7 @@ class Rule(Frozen, Tabular, Mapping[Any, Any]):
 
         Raises:
             InvalidEvidence: the state of something that matters is missing.
-            UnknownState: a value that is no state.
+            UnknownState: a value that is not a state.
             ImpossibleEvidence: this cannot happen.
 
         >>> rain, umbrella = Variable("rain", [False, True]), Variable("umbrella", ["leave", "take"])

@@ -81,7 +81,7 @@ class Sensitivities(Result, Tabular, Mapping[str, Effect]):
     >>> comfort = {(True, False): -10, (True, True): 2, (False, True): 5, (False, False): 8}
     >>> d.add_utility("comfort", comfort, parents=["rain", "umbrella"])
     >>> d.sensitivity("rain")
-    number        now       utility if lower  if higher  policy stays from  to
+    parameter     now       utility if lower  if higher  policy stays from  to
     P(rain=True)  0.300000  4.4               3.8        0.2                1
     utility now 4.1
     """
@@ -110,7 +110,7 @@ class Sensitivities(Result, Tabular, Mapping[str, Effect]):
         return len(self._effects)
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
-        """{number: {"now", "from", "to", "utility from", "utility to", "stays from", "stays to"}}."""
+        """{parameter: {"now", "from", "to", "utility from", "utility to", "stays from", "stays to"}}."""
         return {name: dict(zip(_COLUMNS, _cells(one), strict=True)) for name, one in self.items()}
 
     def to_pandas(self) -> pd.DataFrame:
@@ -153,7 +153,7 @@ class Sensitivities(Result, Tabular, Mapping[str, Effect]):
 
 
 _COLUMNS = ["now", "from", "to", "utility from", "utility to", "stays from", "stays to"]
-_HEADER = ["number", "now", "utility if lower", "if higher", "policy stays from", "to"]
+_HEADER = ["parameter", "now", "utility if lower", "if higher", "policy stays from", "to"]
 
 
 def _cells(one: Effect) -> list[float]:
@@ -267,7 +267,7 @@ class Sensitivity(Result, Tabular):
             for s in self.segments
         ]
         name = str(self.parameter)
-        return {"number": name, "now": self.parameter.value, "stays": self.stays, "segments": segments}
+        return {"parameter": name, "now": self.parameter.value, "stays": self.stays, "segments": segments}
 
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with a row for each segment."""
@@ -299,8 +299,8 @@ class Sensitivity(Result, Tabular):
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         rows = []
         for segment in self.segments[:ROWS]:
-            *numbers, otherwise = _row(segment)
-            rows.append([*[f"{x:.6g}" for x in numbers], otherwise or "-"])
+            *values, otherwise = _row(segment)
+            rows.append([*[f"{x:.6g}" for x in values], otherwise or "-"])
         more = len(self.segments) - len(rows)
         notes = [f"... {more:,} more"] if more else []
         now, (low, high) = self.parameter.value, self.stays

@@ -38,7 +38,7 @@ class SensitivityMap(Result, Tabular):
     second: Parameter
     x: np.ndarray  # values of the first parameter
     y: np.ndarray
-    utilities: np.ndarray  # expected, of the best policy, an axis for each number
+    utilities: np.ndarray  # expected, of the best policy, an axis for each parameter
     best: np.ndarray  # which of `policies` it is
     policies: tuple[str, ...]
 

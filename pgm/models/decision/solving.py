@@ -104,7 +104,7 @@ def _check_attitude(diagram: InfluenceDiagram, attitude: object) -> None:
     if diagram.combine == "product":
         raise InvalidArgument('risk= judges totals that are sums, and this diagram has combine="product".')
     if diagram.memory == "limited":
-        raise InvalidArgument('risk= does not go with memory="limited" yet: solve without either.')
+        raise InvalidArgument('risk= cannot be combined with memory="limited" yet: solve without either.')
 
 
 def refuse(diagram: InfluenceDiagram, observed: Observed) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .attitude import ExponentialUtility
     from .influence_diagram import InfluenceDiagram
 
-_SMALL = 4096  # a distribution of so many entries is written out as one table
+_SMALL = 4096  # a distribution of this many entries is written out as one table
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def of_variables(name: str, variables: Sequence[Variable], table: object) -> Uti
     Args:
         name: the utility, for messages.
         variables: its parents.
-        table: a number without parents; a dict {state or (state, ...): number}, where `...` stands for the
+        table: a value without parents; a dict {state or (state, ...): value}, where `...` stands for the
             rows left out; an array with an axis for each parent; a frame whose last column is `value`; or a
             function of the states, called with the names of the parents.
 
@@ -87,7 +87,7 @@ def of_variables(name: str, variables: Sequence[Variable], table: object) -> Uti
     else:
         values = np.array(float(table)) if is_number(table) else float_array(what, table)  # type: ignore[arg-type]
         if values.shape != shape:
-            expected = " x ".join(f"{v.card} ({v.name!r})" for v in variables) or "a single number"
+            expected = " x ".join(f"{v.card} ({v.name!r})" for v in variables) or "a single value"
             hint = f"this one has shape {values.shape}" if values.ndim else f"not {shown(table)}"
             raise InvalidTable(f"{_start(what)} takes an array of shape {shape}, {expected}; {hint}.")
     values = np.array(values, dtype=np.float64)
@@ -118,7 +118,7 @@ def of_utilities(name: str, parents: Sequence[str], table: object) -> Utility:
         strange = [key for key in table if key not in parents]
         absent = [parent for parent in parents if parent not in table]
         if strange or absent:
-            why = f"{listed(strange)} is no parent" if strange else f"{listed(absent)} has no weight"
+            why = f"{listed(strange)} is not a parent" if strange else f"{listed(absent)} has no weight"
             raise InvalidTable(
                 f"{what} is a sum of {listed(parents)}: {why}. Give a weight for each of them, or a function."
             )
@@ -247,7 +247,6 @@ def _filled(
         some = "; ".join(row_label(variables, codes) for codes in absent[:_SHOWN])
         more = f" and {len(absent) - _SHOWN:,} more" if len(absent) > _SHOWN else ""
         raise InvalidTable(
-            f"{_start(what)}: there is no number for {some}{more}; the key `...` stands for all rows left "
-            "out."
+            f"{_start(what)}: there is no value for {some}{more}; the key `...` stands for all rows left out."
         )
     return values

@@ -97,7 +97,7 @@ class Varying:
 
     def solve(self, x: float) -> Found:
         """Return the optimal policy at x."""
-        self.clock.check("varying a number")
+        self.clock.check("varying a parameter")
         policy = solved(changed(self.diagram, {self.where: x}), self.given)
         self.exact &= policy.exact
         key = tuple([(one.actions.shape, one.actions.tobytes()) for one in policy._advice.values()])

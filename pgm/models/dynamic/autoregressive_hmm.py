@@ -23,7 +23,7 @@ class AutoregressiveHMM(InputOutputHMM):
             observation; left out: a regression that is yet to be learned.
         order: how many past observations.
         states: the names of the states; 0, 1, ... if left out.
-        n_states: their number, where nothing else says it.
+        n_states: how many there are, if nothing else determines it.
         name: what the model is called in print and in files.
 
     >>> import pgm

@@ -12,7 +12,7 @@ from pgm.cpds.table_input import check_cells
 from pgm.distributions import Bernoulli, GaussianMixture, Product, Tied
 from pgm.errors import InvalidArgument, shown
 from pgm.models.bayesian_network import BayesianNetwork
-from pgm.models.number_nodes import density_nodes, normal_nodes
+from pgm.models.continuous_nodes import density_nodes, normal_nodes
 from pgm.variables import Domain, Variable, as_domain
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def network(model: HMM, steps: int) -> BayesianNetwork:
-    """The network of so many steps."""
+    """The network of this many steps."""
     states = model.variable.domain
     cpds: list[CPD] = []
     for t in range(steps_of(steps)):
@@ -34,7 +34,7 @@ def network(model: HMM, steps: int) -> BayesianNetwork:
 
 
 def chain(name: str, variable: Variable, tables: Sequence[np.ndarray], steps: int) -> BayesianNetwork:
-    """The network of so many steps of states that are seen.
+    """The network of this many steps of states that are seen.
 
     Args:
         name: of the network.
@@ -55,7 +55,7 @@ def steps_of(steps: Any) -> int:
     """A number of steps of at least 1."""
     if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
         raise InvalidArgument(f"steps= is a whole number of at least 1, not {shown(steps)}.")
-    check_cells((int(steps), 64), "So many steps", "choose fewer")  # variables, names, tables
+    check_cells((int(steps), 64), "This many steps", "choose fewer")  # variables, names, tables
     return int(steps)
 
 
@@ -67,8 +67,8 @@ def observed(
     Args:
         emission: with a row for each combination of states of the parents, the last of which varies fastest.
         parents: the hidden variables.
-        place: what stands in the brackets of the names, such as the number of the step.
-        name: what stands before them.
+        place: the text in the brackets of the names, such as the index of the step.
+        name: the text before them.
     """
     if (domain := emission.domain) is not None:
         with np.errstate(divide="ignore"):

@@ -13,12 +13,12 @@ from pgm.inference.engines.staged import Stage, Steps, stage
 
 Key = tuple[str, str]  # a part, such as "transition", and the chain that it is of
 Tables = Mapping[Key, np.ndarray]
-CERTAIN, IMPOSSIBLE = -1, -2  # in place of the number of an entry: one, and zero
+CERTAIN, IMPOSSIBLE = -1, -2  # in place of the index of an entry: one, and zero
 
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """Which entry of a table each state, or each arc, takes; entries are numbered row after row."""
+    """Which entry of a table each state, or each arc, takes; entries are indexed row after row."""
 
     table: Key
     number: np.ndarray  # int64
@@ -53,7 +53,7 @@ class Shares(Entries):
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """A chain whose parameters are tables; a table may stand in many places."""
+    """A chain whose parameters are tables; a table may be used in many places."""
 
     start: tuple[Entries, ...]
     stages: tuple[tuple[Stage, tuple[Entries, ...]], ...]

@@ -24,7 +24,7 @@ _LEAST_OF_STEP = 4  # floats that are kept of a step at the very least
 def domain_of(
     states: Any, n_states: Any, sizes: Mapping[str, int | None], transition: Any = None, order: int = 1
 ) -> Domain:
-    """The states of a chain, from their names or their number, or from the sizes of what was given.
+    """The states of a chain, from their names or how many they are, or from the sizes of what was given.
 
     Args:
         states: the names, or None.
@@ -46,7 +46,7 @@ def domain_of(
         domain = as_domain(list(states))
         known = {"states=": domain.card, **known}
     if not known:
-        raise InvalidArgument("How many states are there? Say n_states=, states=, or give the transitions.")
+        raise InvalidArgument("How many states are there? Give n_states=, states= or the transitions.")
     (first, size), *others = known.items()
     for name, other in others:
         if other != size:
@@ -93,13 +93,13 @@ def transitions(given: Any, variable: Variable, what: str = "transition=") -> np
 
 
 def rows_of(table: np.ndarray, variable: Variable, order: int, what: str) -> np.ndarray:
-    """Rows of probabilities, one for each sequence of so many states; an error names the row."""
+    """Rows of probabilities, one for each sequence of this many states; an error names the row."""
     called = list(product(variable.states, repeat=order))
     return _normal(table, what, lambda row: f" row {shown(called[row] if order > 1 else called[row][0])}")
 
 
 def probabilities(given: Any, what: str) -> np.ndarray:
-    """What was given as an array; an error where it is not a table of numbers."""
+    """What was given as an array; an error where it is not a numeric table."""
     try:
         found = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
@@ -112,7 +112,7 @@ def _normal(table: np.ndarray, what: str, of: Any) -> np.ndarray:
     for i, row in enumerate(table):
         if not np.isfinite(row).all() or (row < 0).any():
             bad = row[~(np.isfinite(row) & (row >= 0))][0]
-            raise InvalidTable(f"{what}{of(i)} has {bad:.10g}, which is no probability.")
+            raise InvalidTable(f"{what}{of(i)} has {bad:.10g}, which is not a probability.")
         if abs(row.sum() - 1.0) > _ROUNDING:
             raise InvalidTable(f"{what}{of(i)} sums to {row.sum():.10g}, and not to one.")
     sums = table.sum(axis=1, keepdims=True)
@@ -145,7 +145,7 @@ def weights_of(weights: Any, count: int) -> np.ndarray:
         found = np.array(np.nan)
     if found.shape != (count,) or not np.isfinite(found).all() or (found < 0).any() or not found.any():
         raise InvalidArgument(
-            f"weights= has a number that is not negative for each of {count} sequences, not {shown(weights)}."
+            f"weights= has a non-negative number for each of {count} sequences, not {shown(weights)}."
         )
     return found
 
@@ -159,7 +159,7 @@ def steps_ahead(steps: Any) -> int:
 
 
 def steps_after(first: np.ndarray, move: np.ndarray, steps: int) -> np.ndarray:
-    """Beliefs about so many steps, a row for each: those of the first, and where they lead.
+    """Beliefs about this many steps, a row for each: those of the first, and where they lead.
 
     Rows are made in doubling blocks, each of the block before by a power of the transitions. A power is
     divided by the sums of its rows, which are one but for rounding.
@@ -186,8 +186,8 @@ def squared(move: np.ndarray) -> np.ndarray:
 
 
 def check_steps(steps: int, sequences: int = 1) -> None:
-    """Raise TooLarge where so many steps can hardly fit in memory, whatever is kept of each."""
-    check_cells((steps, sequences, _LEAST_OF_STEP), "So many steps", "choose fewer")
+    """Raise TooLarge where this many steps can hardly fit in memory, whatever is kept of each."""
+    check_cells((steps, sequences, _LEAST_OF_STEP), "This many steps", "choose fewer")
 
 
 def check_by(by: object) -> None:

@@ -177,14 +177,14 @@ class ComposedHMM(HiddenChain):
             on = np.linalg.solve(inner, np.column_stack([every[np.ix_(s, e)], every[s, END]]))
         except np.linalg.LinAlgError:
             raise InvalidArgument(
-                "Silent places lead to each other forever: a loop repeats what may emit nothing."
+                "Silent places form a cycle: a loop repeats a part that may emit nothing."
             ) from None
         move = np.column_stack([every[np.ix_(e, e)], every[e, END]]) + every[np.ix_(e, s)] @ on
         reach = np.linalg.solve(inner.T, every[np.ix_(e, s)].T).T
         return move, on, reach, s
 
     def _steps(self, read: Any) -> Steps:
-        self._check_numbers()
+        self._check_parameters()
         move, on, _, s = self._passed()
         k = len(self._states)
         start = on[int(np.flatnonzero(s == START)[0]), :k]
@@ -228,7 +228,7 @@ class ComposedHMM(HiddenChain):
         return {key: part.reshape(self._tables[key].shape) for key, part in zip(p.keys, split, strict=True)}
 
     def to_network(self, steps: int) -> BayesianNetwork:
-        """Return the Bayesian network of so many steps; "ends" says whether the whole ends with the last."""
+        """Return the Bayesian network of this many steps; "ends" says whether all ends with the last."""
         return network(self, steps_of(steps), self.variable.domain)
 
     def __eq__(self, other: object) -> bool:
@@ -267,7 +267,7 @@ class ComposedHMM(HiddenChain):
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         from pgm import plot
 

@@ -44,7 +44,7 @@ def part_of(
     """
     if not isinstance(name, str) or not name:
         raise InvalidArgument(f"The name of a part is a text, not {shown(name)}.")
-    if not isinstance(emission, Emission) or not emission.has_numbers:
+    if not isinstance(emission, Emission) or not emission.has_parameters:
         raise InvalidArgument(
             f"The emission of a part is a distribution with parameters, a row for each state, not "
             f"{shown(emission)}."
@@ -133,7 +133,7 @@ def loop_of(part: ComposedHMM, again: float = 0.5, *, name: str = "") -> Compose
         name: what the whole is called; it stands before the names of its states.
 
     Raises:
-        InvalidArgument: `again` is no probability below one.
+        InvalidArgument: `again` is not a probability below one.
 
     >>> import pgm
     >>> a = pgm.part_of("a", pgm.Categorical([[0.9, 0.1]]), stay=0.5)
@@ -211,7 +211,7 @@ def _with_end(rows: np.ndarray, n: int, what: str) -> np.ndarray:
 def _checked(parts: Any) -> list[int]:
     """Where the places of each part begin in the whole."""
     if not parts:
-        raise InvalidArgument("There is no part: there is one at least.")
+        raise InvalidArgument("There is no part: at least one is needed.")
     at, found = 2, []
     for part in parts:
         if not isinstance(part, ComposedHMM):

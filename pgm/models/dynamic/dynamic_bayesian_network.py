@@ -142,7 +142,7 @@ class DynamicBayesianNetwork:
 
         Raises:
             UnknownVariable: there is no such variable.
-            InvalidArgument: the step is no whole number of at least 0.
+            InvalidArgument: the step is not a whole number of at least 0.
             IncompleteModel: a parent is missing yet.
 
         >>> dbn = DynamicBayesianNetwork()
@@ -196,7 +196,7 @@ class DynamicBayesianNetwork:
 
         Args:
             name: the new variable.
-            table: as for `BayesianNetwork.add`: a number, list, dict, array or frame, or a distribution such
+            table: as for `BayesianNetwork.add`: a float, list, dict, array or frame, or a distribution such
                 as pgm.NoisyOr, pgm.TreeCPD, pgm.LinearGaussian.
             parents: names in the order that the table uses: "rain" of the same step, which is there already,
                 or "rain[-1]" of an earlier one, which may be added later.
@@ -351,7 +351,7 @@ class DynamicBayesianNetwork:
             targets: names; if left out all variables with states that are not observed in each step.
             engine: "interface", which is exact and what "auto" takes; for an interface that is too large,
                 or unobserved continuous variables, "boyen-koller", "particles", or an object of pgm.filters.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
 
         Raises:
@@ -387,10 +387,10 @@ class DynamicBayesianNetwork:
 
         Args:
             data: a sequence, or several; see the class.
-            lag: given only what was observed until so many steps later.
+            lag: given only what was observed up to this many steps later.
             targets: names; if left out all variables with states that are not observed in each step.
             sparing: keep what about sqrt(T) of T steps need, and work the rest out a second time.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
 
         Raises:
@@ -433,7 +433,7 @@ class DynamicBayesianNetwork:
             data: a sequence, or several; see the class.
             steps: how many steps to look ahead.
             targets: names; if left out all variables with states.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
 
         Raises:
@@ -477,9 +477,9 @@ class DynamicBayesianNetwork:
 
         Args:
             data: a sequence, or several; see the class.
-            by: "sequence" for an array with one number for each, "step" for each step's share given those
+            by: "sequence" for an array with one entry for each, "step" for each step's share given those
                 before; all together if left out.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
 
         Raises:
@@ -504,7 +504,7 @@ class DynamicBayesianNetwork:
 
         Args:
             data: a sequence, or several; see the class.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
 
         Raises:
@@ -527,7 +527,7 @@ class DynamicBayesianNetwork:
 
         Args:
             data: a sequence, or several; see the class.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
 
         Raises:
@@ -655,7 +655,7 @@ class DynamicBayesianNetwork:
             engine: as for `BayesianNetwork.query`.
 
         Raises:
-            UnknownVariable: a target that is no variable of a step.
+            UnknownVariable: a target that is not a variable of a step.
             InvalidArgument, InvalidFrame, InvalidEvidence: data that cannot be read.
             ImpossibleEvidence: what is observed has probability zero.
 
@@ -691,12 +691,12 @@ class DynamicBayesianNetwork:
         """Learn the parameters of all distributions from sequences; returns the network itself.
 
         A distribution is one for all its steps. What has gaps, or is never observed, is expected from the
-        numbers so far (EM); with complete data one step counts. It begins with the present parameters;
+        parameters so far (EM); with complete data one step counts. It begins with the present parameters;
         zeros of tables stay, and so do rows that are never used. `fit_report` says how it went.
 
         Args:
             data: a sequence, or several; see the class.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
             weights: how much each sequence counts; 1 if left out.
             prior: as for `BayesianNetwork.fit`: "laplace", an object of pgm.priors, {name: prior}, ...
@@ -726,13 +726,13 @@ class DynamicBayesianNetwork:
     # --- as another model ---
 
     def unroll(self, steps: int) -> BayesianNetwork:
-        """Return the Bayesian network of so many steps: "rain[0]", "rain[1]", ...; static variables once.
+        """Return the Bayesian network of this many steps: "rain[0]", "rain[1]", ...; static variables once.
 
         Args:
             steps: how many.
 
         Raises:
-            InvalidArgument: it is no whole number of at least 1.
+            InvalidArgument: it is not a whole number of at least 1.
             IncompleteModel: a variable or a distribution is missing.
 
         >>> dbn = DynamicBayesianNetwork()
@@ -788,7 +788,7 @@ class DynamicBayesianNetwork:
     def _lines(self) -> tuple[list[str], list[list[str]], int]:
         rows = []
         for node in list(self._nodes.values())[:30]:
-            states = joined(node.domain.states, len(node.domain.states)) or "a number"
+            states = joined(node.domain.states, len(node.domain.states)) or "continuous"
             parents = joined(node.parents, len(node.parents)) or "-"
             rows.append([node.name, f"{parents} (static)" if node.static else parents, states])
         return ["variable", "parents", "states"], rows, len(self)
@@ -815,14 +815,14 @@ class DynamicBayesianNetwork:
         return found, self._wanted(found, targets)
 
     def _wanted(self, found: Read, targets: Any) -> list[int]:
-        """The variables that are asked about; if nobody says which, those that are not always observed."""
+        """The variables that are asked about; by default those that are not always observed."""
         if targets is None:
             targets = [name for name in self._with_states() if name not in found.observed]
         every = self.variables
         asked = names_of(targets, every)
         for name in asked:
             if every[name].continuous:
-                raise InvalidEvidence(f"{name!r} is a number: only states have probabilities here.")
+                raise InvalidEvidence(f"{name!r} is continuous: only states have probabilities here.")
         return [self.nodes.index(name) for name in asked]
 
     def _with_states(self) -> list[str]:
@@ -856,7 +856,7 @@ class DynamicBayesianNetwork:
     def _unseen(self, place: str, error: interface.Unseen) -> InvalidArgument:
         child, parent = self.nodes[error.child], self.nodes[error.parent]
         return InvalidArgument(
-            f"{place[0].upper()}{place[1:]}: {child!r} depends on the number {parent!r}, which was not "
+            f"{place[0].upper()}{place[1:]}: {child!r} depends on the continuous {parent!r}, which was not "
             "observed: only states are summed out step by step. Unroll the network, and ask that: "
             "dbn.unroll(T)."
         )

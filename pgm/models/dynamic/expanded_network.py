@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def network(model: HiddenChain, steps: int, places: Domain) -> BayesianNetwork:
-    """The network of so many steps; "ends[t]" says whether a sequence ends there, where the model knows."""
-    model._check_numbers()
+    """The network of this many steps; "ends[t]" says whether a sequence ends there, where the model knows."""
+    model._check_parameters()
     check_cells((places.card, places.card), "The transitions between places", "choose fewer states")
     chain = model._steps(None)
     move = chain.dense()

@@ -32,7 +32,7 @@ def engine_of(engine: object, seed: object = None) -> MeanField | Gibbs | None:
     """The engine of this name; None: the exact one."""
     if engine in ("auto", "exact"):
         if seed is not None:
-            raise InvalidArgument('The exact engine draws nothing: seed= goes with engine="gibbs".')
+            raise InvalidArgument('The exact engine draws nothing: seed= is for engine="gibbs".')
         return None
     if engine == MeanField.name:
         return MeanField()
@@ -40,14 +40,14 @@ def engine_of(engine: object, seed: object = None) -> MeanField | Gibbs | None:
         return Gibbs(samples=2_000, burn_in=200)
     if isinstance(engine, MeanField):
         if engine.structured:
-            raise InvalidArgument("structured= is left out: here each chain is a block of its own.")
+            raise InvalidArgument("structured= has no effect: here each chain is a block of its own.")
         return engine
     if isinstance(engine, Gibbs):
         if engine.blocks != "trees" or engine.trace:
-            raise InvalidArgument("blocks= and trace= are left out: here each chain is drawn as a whole.")
+            raise InvalidArgument("blocks= and trace= have no effect: here each chain is drawn as a whole.")
         return engine
     raise InvalidArgument(
-        f'engine={shown(engine)} answers nothing about chains that emit together; there are "exact", '
+        f'engine={shown(engine)} does not support chains that emit together; there are "exact", '
         f'"mean-field" and "gibbs", or pgm.engines.MeanField(...) and pgm.engines.Gibbs(...).'
         f"{nearest(engine, _NAMES)}"
     )
@@ -81,7 +81,7 @@ def _approximated(
     from pgm.inference.engines.parallel_chains.ascent import approximated
     from pgm.inference.engines.parallel_chains.drawing import NoPath
 
-    model._check_numbers()
+    model._check_parameters()
     emitted = emitted_of(model, read, model._emission.read(read))
     random = generator(how.seed if seed is None else seed)
     try:
@@ -151,7 +151,7 @@ def _averaged(
 def _drawn(model: FactorialHMM, read: Sequences, how: Gibbs, seed: Any, clock: Clock) -> list[ChainBeliefs]:
     from pgm.inference.engines.parallel_chains.drawing import NoPath, drawn
 
-    model._check_numbers()
+    model._check_parameters()
     emitted = emitted_of(model, read, model._emission.read(read))
     longest, chains = int(read.lengths.max()), chains_of(model)
     draws = -(-how.samples // count_chains(how)) * count_chains(how)

@@ -89,16 +89,16 @@ class FactorialHMM(JointChains):
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
-            by: "sequence" for an array with one number for each, "step" for each step's share given those
+            by: "sequence" for an array with one entry for each, "step" for each step's share given those
                 before; all together if left out.
             engine: "exact", which "auto" is too; or "mean-field", or `pgm.engines.MeanField(...)`: a lower
                 bound, and `bounds` says so.
             seed: of the starts of mean field.
 
         Raises:
-            InvalidArgument: a value is none of the symbols, or no number; a sequence is empty.
+            InvalidArgument: a value is not one of the symbols, or not a number; a sequence is empty.
             ImpossibleEvidence: no path of states emits this; the message names the step.
             NoSupportFound: mean field found no path that does.
             TooLarge: the states of all chains together are too many for the exact engine.
@@ -130,16 +130,17 @@ class FactorialHMM(JointChains):
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
-            lag: given only what was observed until so many steps later.
+            lag: given only what was observed up to this many steps later.
             engine: "exact", which "auto" is too; or "mean-field" or "gibbs", which approximate what is
                 believed of each chain by itself: `pgm.results.ChainBeliefs`. `pgm.engines.MeanField(...)` and
                 `pgm.engines.Gibbs(...)` have options.
             seed: of what Gibbs draws, and of the starts of mean field.
 
         Raises:
-            InvalidArgument: a value is none of the symbols, or no number; a sequence is empty; a bad lag.
+            InvalidArgument: a value is not one of the symbols, or not a number; a sequence is empty; a bad
+                lag.
             ImpossibleEvidence: no path of states emits this; the message names the step.
             NoSupportFound: an approximation found no path that does.
             TooLarge: the states of all chains together are too many for the exact engine.
@@ -157,7 +158,7 @@ class FactorialHMM(JointChains):
         if how is None:
             return self._smoothed(read, lag)
         if lag is not None:
-            raise InvalidArgument("lag= goes with the exact engine: approximations see the whole sequence.")
+            raise InvalidArgument("lag= needs the exact engine: approximations see the whole sequence.")
         return factorial_engines.smoothed(self, read, how, seed)
 
     def fit(
@@ -182,11 +183,11 @@ class FactorialHMM(JointChains):
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
             weights: how much each sequence counts; 1 if left out.
             fixed: names of parts that stay: "initial", "transition", "emission".
-            prior: pseudo-counts of all that is possible: one number, or a dict by the names of parts.
+            prior: pseudo-counts of all that is possible: one for all, or a dict by the names of parts.
             starts: how often to begin; all but the first from guesses. The best is kept.
             max_iter: how many steps at most.
             tol: it has converged when a step gains no more, for each unit of log-likelihood.
@@ -195,7 +196,7 @@ class FactorialHMM(JointChains):
                 `fit_report.log_likelihoods` are its values.
 
         Raises:
-            InvalidArgument: an option is out of range; a value is no symbol; a covariance collapses.
+            InvalidArgument: an option is out of range; a value is not a symbol; a covariance collapses.
             ImpossibleEvidence: no path of states emits this; the message names the step.
             NoSupportFound: mean field found no path that does.
             TooLarge: the states of all chains together are too many for the exact engine.

@@ -35,9 +35,9 @@ class MeanFieldTask(Task):
         self.beliefs: list[np.ndarray] | None = None
 
     def begin(self, random: np.random.Generator, anew: bool) -> HiddenChain:
-        """The parameters that learning begins with; beliefs begin anew."""
+        """The parameters that learning begins with; beliefs start over."""
         self.beliefs = None
-        if not self.model._emission.has_numbers or anew:
+        if not self.model._emission.has_parameters or anew:
             self.model._check_size(len(self.observed.rows))  # what is guessed has a weight for each
         return super().begin(random, anew)
 

@@ -71,12 +71,12 @@ class Particles:
     Args:
         samples: how many particles in all groups together.
         groups: how many groups of equal size.
-        threshold: a group draws anew when fewer than this share of its particles are effective.
+        threshold: a group is resampled when fewer than this share of its particles are effective.
         paths: how many paths `smooth` draws, in all groups together.
         seed: of the draws; the same seed gives the same answer.
 
     Raises:
-        InvalidArgument: an option is out of range, or samples or paths are no multiple of groups.
+        InvalidArgument: an option is out of range, or samples or paths are not multiple of groups.
 
     >>> Particles(samples=5000, groups=5).threshold
     0.5
@@ -112,7 +112,7 @@ class RaoBlackwellised:
         seed: of the draws; the same seed gives the same answer.
 
     Raises:
-        InvalidArgument: an option is out of range, or samples is no multiple of groups.
+        InvalidArgument: an option is out of range, or samples is not a multiple of groups.
 
     >>> RaoBlackwellised(samples=500).groups
     10
@@ -134,13 +134,13 @@ class RaoBlackwellised:
 class BoyenKoller:
     """The filter of Boyen & Koller (1998) for dynamic networks: clusters of the interface stay independent.
 
-    After each step it forgets how the clusters hang together; within a step all is exact.
+    After each step it forgets the dependence between clusters; within a step all is exact.
 
     Args:
         clusters: variables that stay together, [["a", "b"], ...]; all others stand alone.
 
     Raises:
-        InvalidArgument: these are no lists of names, or a variable is in two clusters.
+        InvalidArgument: these are not lists of names, or a variable is in two clusters.
 
     >>> BoyenKoller(clusters=[["wear", "heat"]]).clusters
     (('wear', 'heat'),)
@@ -150,7 +150,7 @@ class BoyenKoller:
     name: ClassVar[str] = "boyen-koller"
 
     def __post_init__(self) -> None:
-        """Refuse what is no list of lists of names; keep tuples."""
+        """Refuse what is not a list of lists of names; keep tuples."""
         given = self.clusters
         if isinstance(given, str) or not isinstance(given, list | tuple):
             raise InvalidArgument(
@@ -164,7 +164,7 @@ class BoyenKoller:
         every = [name for those in given for name in those]
         if len(set(every)) < len(every):
             twice = next(name for i, name in enumerate(every) if name in every[:i])
-            raise InvalidArgument(f"{twice!r} is in two clusters: they have nothing in common.")
+            raise InvalidArgument(f"{twice!r} is in two clusters, which must be disjoint.")
         object.__setattr__(self, "clusters", tuple(map(tuple, given)))
 
 
@@ -191,7 +191,8 @@ def filter_of(engine: object) -> Filter:
     names = ", ".join(f'"{name}"' for name in _KINDS)
     if engine is None or engine == "auto":
         raise InvalidArgument(
-            f"A nonlinear system has no exact answer, and none is approximated unasked: say engine=, one of "
+            "A nonlinear system has no exact answer, and nothing is approximated unasked: choose engine=, "
+            "one of "
             f'{names}; "extended" is quick, "unscented" mostly better, and "particles" measure their error.'
         )
     if isinstance(engine, type) and engine in _KINDS.values():

@@ -73,7 +73,7 @@ class HiddenChain:
     @property
     def n_parameters(self) -> int:
         """The number of free parameters; impossible states, transitions and symbols are not counted."""
-        self._check_numbers()
+        self._check_parameters()
         return sum(map(self._free_of, self._shapes)) + int(
             self._emission.n_free(np.ones(self._emission.n_states, bool))
         )
@@ -83,12 +83,12 @@ class HiddenChain:
         table = self._tables[key]
         return int((table > 0).sum()) - table[..., 0].size
 
-    def _check_numbers(self) -> None:
+    def _check_parameters(self) -> None:
         for part, chain in self._shapes:
             if (part, chain) not in self._tables:
                 of = f" of {chain!r}" if chain else ""
                 raise IncompleteModel(f"The model has no {part}{of} yet: give it one, or fit it to data.")
-        if not self._emission.has_numbers:
+        if not self._emission.has_parameters:
             raise IncompleteModel(
                 "The emission has no parameters yet: give it some, or fit the model to data."
             )
@@ -100,13 +100,13 @@ class HiddenChain:
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
-            by: "sequence" for an array with one number for each, "step" for each step's share given those
+            by: "sequence" for an array with one entry for each, "step" for each step's share given those
                 before; all together if left out.
 
         Raises:
-            InvalidArgument: a value is none of the symbols, or no number; a sequence is empty.
+            InvalidArgument: a value is not one of the symbols, or not a number; a sequence is empty.
             ImpossibleEvidence: no path of states emits this; the message names the step.
 
         >>> import pgm
@@ -123,11 +123,11 @@ class HiddenChain:
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
 
         Raises:
-            InvalidArgument: a value is none of the symbols, or no number; a sequence is empty.
+            InvalidArgument: a value is not one of the symbols, or not a number; a sequence is empty.
             ImpossibleEvidence: no path of states emits this; the message names the step.
 
         >>> import pgm
@@ -144,12 +144,13 @@ class HiddenChain:
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
-            lag: given only what was observed until so many steps later.
+            lag: given only what was observed up to this many steps later.
 
         Raises:
-            InvalidArgument: a value is none of the symbols, or no number; a sequence is empty; a bad lag.
+            InvalidArgument: a value is not one of the symbols, or not a number; a sequence is empty; a bad
+                lag.
             ImpossibleEvidence: no path of states emits this; the message names the step.
 
         >>> import pgm
@@ -169,11 +170,11 @@ class HiddenChain:
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
 
         Raises:
-            InvalidArgument: a value is none of the symbols, or no number; a sequence is empty.
+            InvalidArgument: a value is not one of the symbols, or not a number; a sequence is empty.
             ImpossibleEvidence: no path of states emits this; the message names the step.
 
         >>> import pgm
@@ -191,12 +192,12 @@ class HiddenChain:
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
             steps: how many steps to look ahead.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
 
         Raises:
-            InvalidArgument: a value is none of the symbols, or no number; a sequence is empty; steps is no
-                number of at least 1.
+            InvalidArgument: a value is not one of the symbols, or not a number; a sequence is empty; steps
+                is no number of at least 1.
             ImpossibleEvidence: no path of states emits this; the message names the step.
 
         >>> import pgm
@@ -225,7 +226,7 @@ class HiddenChain:
             seed: a whole number, or a numpy Generator.
 
         Raises:
-            InvalidArgument: n is not a whole number; the seed is none; a value of `given` is no symbol.
+            InvalidArgument: n is not a whole number; the seed is none; a value of `given` is not a symbol.
             ImpossibleEvidence: no path of states emits what is given.
 
         >>> import pgm
@@ -261,18 +262,18 @@ class HiddenChain:
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
             weights: how much each sequence counts; 1 if left out.
             fixed: names of parts that stay, such as "initial", "transition", "emission".
-            prior: pseudo-counts of all that is possible: one number, or a dict by the names of parts.
+            prior: pseudo-counts of all that is possible: one for all, or a dict by the names of parts.
             starts: how often to begin; all but the first from guesses. The best is kept.
             max_iter: how many steps at most.
             tol: it has converged when a step gains no more, for each unit of log-likelihood.
             seed: of the guesses.
 
         Raises:
-            InvalidArgument: an option is out of range; a value is no symbol; a covariance collapses.
+            InvalidArgument: an option is out of range; a value is not a symbol; a covariance collapses.
             ImpossibleEvidence: no path of states emits this; the message names the step.
 
         >>> import pgm
@@ -286,13 +287,13 @@ class HiddenChain:
         return self._fitted(read, weights, fixed, prior, starts, max_iter, tol, generator(seed))
 
     def to_network(self, steps: int) -> BayesianNetwork:
-        """Return the Bayesian network of so many steps, whose answers are the same.
+        """Return the Bayesian network of this many steps, whose answers are the same.
 
         Args:
             steps: how many.
 
         Raises:
-            InvalidArgument: it is no number of at least 1, or what is emitted has no network.
+            InvalidArgument: it is not a number of at least 1, or what is emitted has no network.
 
         >>> import pgm
         >>> coin = pgm.MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]])
@@ -312,7 +313,7 @@ class HiddenChain:
 
     def _steps(self, read: Sequences | None) -> engine.Steps:
         """The chain; where its steps depend on the data, for these."""
-        self._check_numbers()
+        self._check_parameters()
         return self._layout.steps(self._tables)[0]
 
     def _counted(self, begun: np.ndarray, arcs: np.ndarray, ended: np.ndarray) -> dict[Key, np.ndarray]:
@@ -341,7 +342,7 @@ class HiddenChain:
         return self._layout.ending(self._tables)
 
     def _rows(self, read: Sequences, ends: bool = True) -> Rows:
-        self._check_numbers()
+        self._check_parameters()
         self._check_size(read.n_rows)
         return self._rows_of(self._emission.read(read), read.starts, ends)
 
@@ -546,7 +547,7 @@ class HiddenChain:
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         return self.to_network(2).plot(ax=ax, figsize=figsize, title=title or self._title())
 

@@ -1,4 +1,4 @@
-"""How models of hidden chains learn: expected counts of tables that stand in many places, in the one EM."""
+"""How models of hidden chains learn: expected counts of tables used in many places, in the one EM."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ class Task:
             part = getattr(self.model, "_by_inputs", {}).get(name)
             if (
                 lacks
-                or (part is not None and not part.has_numbers)
-                or (name == "emission" and not self.model._emission.has_numbers)
+                or (part is not None and not part.has_parameters)
+                or (name == "emission" and not self.model._emission.has_parameters)
             ):
                 raise InvalidArgument(f"fixed= names {name!r}, which has no parameters yet.")
         return set(names)
@@ -83,7 +83,7 @@ class Task:
         """Expected counts."""
         found = expected(self, now._steps(None), now._rows_of(self.observed, self.read.starts))
         seen, ended = found.seen, np.zeros(found.seen.shape[1])
-        if now._ends:  # the last rows stand by themselves
+        if now._ends:  # the last rows are on their own
             ends, coded = self.read.starts[1:] - 1, len(seen) > len(self.observed.rows)
             ended = seen[len(self.observed.rows) :].sum(axis=0) if coded else seen[ends].sum(axis=0)
             seen = seen[: len(self.observed.rows)] + seen[len(self.observed.rows) :] if coded else seen
@@ -147,7 +147,7 @@ class Task:
                 drawn = random.dirichlet(np.ones(shape[-1]), shape[:-1]) * possible
                 tables[key] = 0.5 * drawn / drawn.sum(axis=-1, keepdims=True) + 0.5 * flat
         emission = model._emission
-        if not emission.has_numbers or (anew and "emission" not in self.fixed):
+        if not emission.has_parameters or (anew and "emission" not in self.fixed):
             rows = self.observed.rows
             weights = emission.first_guess(rows, self.counts, emission.n_states, random)
             emission = emission.fitted(emission.gathered(rows, weights), self.prior_emission)

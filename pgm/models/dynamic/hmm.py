@@ -1,4 +1,4 @@
-"""Hidden Markov models: a chain of states that nobody sees, each of which emits what is observed."""
+"""Hidden Markov models: a chain of hidden states, each of which emits what is observed."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class HMM:
         transition: for each state the probabilities of the next one: rows are "from".
         emission: what the states emit: `pgm.Categorical`, `pgm.Gaussian`, ..., with a row for each state.
         states: the names of the states; if left out the keys of `transition`, else 0, 1, ...
-        n_states: their number, where nothing else says it.
+        n_states: how many there are, if nothing else determines it.
         topology: which transitions are possible: `pgm.LeftToRight(max_jump=2)`, `pgm.Banded(1)`, or rows of
             booleans. What is not possible stays so in learning, as do zeros in `transition`.
         name: what the model is called in print and in files.
@@ -146,7 +146,7 @@ class HMM:
                 raise InvalidArgument(
                     f"topology= rules out {a!r} as the first state, which initial= makes possible."
                 )
-        if emission.has_numbers and emission.n_states is None and k > 1:
+        if emission.has_parameters and emission.n_states is None and k > 1:
             raise InvalidArgument(
                 f"emission= is one distribution, and there are {k} states: it needs a row for each of them."
             )
@@ -189,8 +189,8 @@ class HMM:
         return IncompleteModel(f"The model has no {what} yet: give it one, or fit it to data.")
 
     def _chain(self) -> engine.Chain:
-        if not self.emission.has_numbers:
-            raise self._incomplete("emission= with numbers")
+        if not self.emission.has_parameters:
+            raise self._incomplete("emission= with parameters")
         return engine.Chain(self.initial, self.transition)
 
     # --- questions ---
@@ -200,13 +200,13 @@ class HMM:
 
         Args:
             data: a sequence, or several; see the class.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
-            by: "sequence" for an array with one number for each, "step" for each step's share given those
+            by: "sequence" for an array with one entry for each, "step" for each step's share given those
                 before; all together if left out.
 
         Raises:
-            InvalidArgument: a value is none of the symbols, or no number; a sequence is empty.
+            InvalidArgument: a value is not one of the symbols, or not a number; a sequence is empty.
             ImpossibleEvidence: no path of states emits this; the message names the step.
 
         >>> import pgm
@@ -228,11 +228,11 @@ class HMM:
 
         Args:
             data: a sequence, or several; see the class.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
 
         Raises:
-            InvalidArgument: a value is none of the symbols, or no number; a sequence is empty.
+            InvalidArgument: a value is not one of the symbols, or not a number; a sequence is empty.
             ImpossibleEvidence: no path of states emits this; the message names the step.
 
         >>> import pgm
@@ -259,13 +259,14 @@ class HMM:
 
         Args:
             data: a sequence, or several; see the class.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
-            lag: given only what was observed until so many steps later.
+            lag: given only what was observed up to this many steps later.
             pairs: whether `.pairs`, P(state, next state), is wanted too.
 
         Raises:
-            InvalidArgument: a value is none of the symbols, or no number; a sequence is empty; a bad lag.
+            InvalidArgument: a value is not one of the symbols, or not a number; a sequence is empty; a bad
+                lag.
             ImpossibleEvidence: no path of states emits this; the message names the step.
 
         >>> import pgm
@@ -305,13 +306,15 @@ class HMM:
 
         Args:
             data: a sequence, or several; see the class.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
-            k: so many best paths, as a list, the best first.
-            pointwise: the most probable state of each step by itself; warns where these are no possible path.
+            k: this many best paths, as a list, the best first.
+            pointwise: the most probable state of each step by itself; warns where these do not form a
+                possible path.
 
         Raises:
-            InvalidArgument: a value is none of the symbols, or no number; a sequence is empty; k is below 1.
+            InvalidArgument: a value is not one of the symbols, or not a number; a sequence is empty; k is
+                below 1.
             ImpossibleEvidence: no path of states emits this; the message names the step.
 
         >>> import pgm
@@ -322,7 +325,7 @@ class HMM:
         if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1):
             raise InvalidArgument(f"k= is a whole number of at least 1, not {shown(k)}.")
         if k is not None and pointwise:
-            raise InvalidArgument("Paths are ranked as a whole: k= does not go with pointwise=.")
+            raise InvalidArgument("Paths are ranked as a whole: k= cannot be combined with pointwise=.")
         read, clock = self._read(data, lengths, sequence), start_clock()
         if k is not None:
             logs = self._answered(read, lambda c, rows: engine.log_likelihoods(c, rows, clock))
@@ -339,7 +342,9 @@ class HMM:
         if pointwise:
             if (joint == -np.inf).any():
                 warn(
-                    "The most probable states of single steps are no possible path: a transition in it has "
+                    "The most probable states of single steps do not form a possible path: a transition in "
+                    "it "
+                    "has "
                     "probability zero. Without pointwise= the most probable path is found."
                 )
         numbers = iter(range(len(read)))
@@ -369,12 +374,12 @@ class HMM:
         Args:
             data: a sequence, or several; see the class.
             steps: how many steps to look ahead.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
 
         Raises:
-            InvalidArgument: a value is none of the symbols, or no number; a sequence is empty; steps is no
-                number of at least 1.
+            InvalidArgument: a value is not one of the symbols, or not a number; a sequence is empty; steps
+                is no number of at least 1.
             ImpossibleEvidence: no path of states emits this; the message names the step.
 
         >>> import pgm
@@ -424,7 +429,7 @@ class HMM:
             seed: a whole number, or a numpy Generator.
 
         Raises:
-            InvalidArgument: n is not a whole number; the seed is none; a value of `given` is no symbol.
+            InvalidArgument: n is not a whole number; the seed is none; a value of `given` is not a symbol.
             ImpossibleEvidence: no path of states emits what is given.
 
         >>> import pgm
@@ -490,14 +495,14 @@ class HMM:
 
         Args:
             data: a sequence, or several; see the class.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
             states: the states that were seen, in the form of the data, None where they were not; of a data
                 frame the column that has them.
             weights: how much each sequence counts; 1 if left out.
             fixed: what stays: names among "initial", "transition", "emission"; or a dict from these to states
                 whose rows stay, or (but for emission) to an array of booleans.
-            prior: pseudo-counts: one number for all, or a dict from the names above to a number, an array, or
+            prior: pseudo-counts: one for all, or a dict from the names above to a float, an array, or
                 for the emission what its `statistics` returned; or priors, whose modes are
                 found: `pgm.priors.Dirichlet` of probabilities, `NormalWishart` or `NormalGamma` (of diagonal
                 covariances) of a Gaussian, for all states or a list or dict with one for each.
@@ -509,7 +514,7 @@ class HMM:
             seed: of the guesses.
 
         Raises:
-            InvalidArgument: an option is out of range; a value is no symbol; a covariance collapses.
+            InvalidArgument: an option is out of range; a value is not a symbol; a covariance collapses.
             ImpossibleEvidence: no path of states emits this; the message names the step.
 
         >>> import pgm
@@ -551,7 +556,7 @@ class HMM:
 
         Args:
             data: a sequence, or several; see the class.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
             states: the states that were seen, as for `fit`.
             prior: as for `fit`; rows of probabilities are uniform if left out, and a Gaussian needs a
@@ -562,7 +567,7 @@ class HMM:
             seed: a whole number, or a numpy Generator.
 
         Raises:
-            InvalidArgument: an option is out of range; a value is no symbol; a part without a prior.
+            InvalidArgument: an option is out of range; a value is not a symbol; a part without a prior.
             ImpossibleEvidence: no path of states emits this; the message names the step.
 
         >>> import pgm
@@ -603,13 +608,13 @@ class HMM:
     # --- as other models ---
 
     def to_network(self, steps: int) -> BayesianNetwork:
-        """Return the Bayesian network of so many steps: "state[0]", "observation[0]", "state[1]", ...
+        """Return the Bayesian network of this many steps: "state[0]", "observation[0]", "state[1]", ...
 
         Args:
             steps: how many.
 
         Raises:
-            InvalidArgument: it is no number of at least 1, or what is emitted has no network.
+            InvalidArgument: it is not a number of at least 1, or what is emitted has no network.
 
         >>> import pgm
         >>> coin = HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
@@ -647,7 +652,7 @@ class HMM:
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         from pgm import plot
 

@@ -88,13 +88,13 @@ class HMMClassifier(Estimator):
         Args:
             X: sequences: a list of them, one array with `lengths`, or a data frame with `sequence`.
             y: the class of each sequence.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
             sample_weight: how much each sequence counts; 1 if left out.
 
         Raises:
             InvalidArgument: there are not as many classes as sequences, or only one; an option is out of
-                range; a value is no symbol.
+                range; a value is not a symbol.
 
         >>> import pgm
         >>> noise = pgm.HMM(n_states=1, emission=pgm.Gaussian())
@@ -182,7 +182,7 @@ class HMMClassifier(Estimator):
 
         Args:
             X: sequences, as for `fit`.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
 
         Raises:
@@ -210,7 +210,7 @@ class HMMClassifier(Estimator):
 
         Args:
             X: sequences, as for `fit`.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
 
         Raises:
@@ -231,7 +231,7 @@ class HMMClassifier(Estimator):
 
         Args:
             X: sequences, as for `fit`.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
 
         Raises:
@@ -256,7 +256,7 @@ class HMMClassifier(Estimator):
         Args:
             X: sequences, as for `fit`.
             y: the class of each sequence.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
             sample_weight: how much each sequence counts; 1 if left out.
 

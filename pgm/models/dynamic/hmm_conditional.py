@@ -40,7 +40,7 @@ def fit(
 
     for model in models:
         if not hasattr(model.emission, "coordinates"):
-            raise InvalidArgument(f'method="conditional" does not go with a {type(model.emission).__name__}.')
+            raise InvalidArgument(f'method="conditional" cannot fit a {type(model.emission).__name__}.')
     task = _Task(models, read, codes, weight, shares)
     begin = np.concatenate([_coordinates(one) for one in task.begin])
     log = task.slope(begin)[0]

@@ -12,7 +12,7 @@ from pgm.errors import InvalidArgument, InvalidFrame, listed, nearest
 from pgm.frames.sequences import Sequences, sequences
 from pgm.variables import Variable
 
-_LITTLE = 1e-3  # the weight of what is guessed beside what was seen
+_LITTLE = 1e-3  # the weight of guesses relative to observations
 
 
 def known_states(

@@ -62,7 +62,7 @@ class Task:
                 f"method= is {listed(METHODS)}, not {shown(method)}.{nearest(method, METHODS)}"
             )
         if method == "squarem" and not hasattr(model.emission, "with_parameters"):
-            raise InvalidArgument(f'method="squarem" does not go with a {type(model.emission).__name__}.')
+            raise InvalidArgument(f'method="squarem" does not work with a {type(model.emission).__name__}.')
         self.model, self.read, self.method = model, read, method
         self.k = model.n_states
         self.observed = model.emission.read(read)
@@ -103,7 +103,9 @@ class Task:
         rows = self.observed.rows
         believed = of_emission(given.get("emission"), model.emission, model.variable, rows, self.counts)
         if believed is not None and self.fixed["emission"].any() and not self.fixed["emission"].all():
-            raise InvalidArgument("A prior of the emission does not go with states whose emission is fixed.")
+            raise InvalidArgument(
+                "A prior of the emission cannot be combined with states whose emission is fixed."
+            )
         self.prior_emission: EmissionPrior | None = believed
         if climbs:
             self._check_modes()
@@ -117,8 +119,9 @@ class Task:
         ):
             if isinstance(counts, np.ndarray) and (counts < 0.0).any():
                 raise InvalidArgument(
-                    f"prior= of {name!r}: a Dirichlet with numbers under 1 need not have a mode, and `fit` "
-                    "looks for it; take numbers from 1 on."
+                    f"prior= of {name!r}: a Dirichlet with parameters below 1 need not have a mode, and "
+                    "`fit` "
+                    "looks for it; use parameters from 1 on."
                 )
 
     # --- the two steps ---
@@ -200,7 +203,7 @@ class Task:
             seen = np.where(fixed["emission"], 0.0, found.seen) if fixed["emission"].any() else found.seen
             try:
                 emission = self._fitted(emission, emission.gathered(self.observed.rows, seen))
-            except InvalidArgument:  # the states that are left have no weight, and keep their numbers
+            except InvalidArgument:  # the states that are left have no weight, and keep their parameters
                 if seen.sum() > 0.0:
                     raise
             self._check(emission, f"in iteration {iteration}")
@@ -258,12 +261,12 @@ class Task:
         return Parameters(
             model._initial if model._initial is not None else guess.start,  # type: ignore[union-attr]
             model._transition if model._transition is not None else guess.move,  # type: ignore[union-attr]
-            model.emission if model.emission.has_numbers else guess.emission,  # type: ignore[union-attr]
+            model.emission if model.emission.has_parameters else guess.emission,  # type: ignore[union-attr]
         )
 
     def _lacks(self) -> bool:
         model = self.model
-        return model._initial is None or model._transition is None or not model.emission.has_numbers
+        return model._initial is None or model._transition is None or not model.emission.has_parameters
 
     def guess(self, random: np.random.Generator) -> Parameters:
         """Guesses from the data, but for what is fixed."""
@@ -324,7 +327,7 @@ class Task:
         for name in ("initial", "transition"):
             if self.fixed[name].any() and getattr(self.model, f"_{name}") is None:
                 raise InvalidArgument(f"fixed= names {name!r}, which has no parameters yet.")
-        if self.fixed["emission"].any() and not self.model.emission.has_numbers:
+        if self.fixed["emission"].any() and not self.model.emission.has_parameters:
             raise InvalidArgument("fixed= names 'emission', which has no parameters yet.")
         seeds = random.spawn(int(starts))
         begin: list[Callable[[], Parameters]] = [lambda: self.given(seeds[0])]

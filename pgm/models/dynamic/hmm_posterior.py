@@ -43,7 +43,7 @@ class ParameterDraws(Frozen, Tabular):
     __slots__ = ("entries", "name", "values")
     name: str
     values: np.ndarray  # (chains, draws of each, *shape)
-    entries: tuple[str, ...]  # what each number is called, row after row
+    entries: tuple[str, ...]  # what each parameter is called, row after row
 
     def __init__(self, name: str, values: np.ndarray, entries: Sequence[str]) -> None:
         """Take draws, and what their entries are called."""
@@ -68,7 +68,7 @@ class ParameterDraws(Frozen, Tabular):
         return np.asarray(self.draws.std(axis=0, ddof=1))
 
     def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Return where each number lies with this belief, as much left out below as above.
+        """Return the interval of each parameter with this probability, the tails on both sides equal.
 
         Args:
             level: how much belief lies inside.
@@ -98,12 +98,12 @@ class ParameterDraws(Frozen, Tabular):
         return np.moveaxis(self.values, (0, 1), (-2, -1))
 
     def to_dict(self) -> dict[str, list[float]]:
-        """The draws of each number."""
+        """The draws of each parameter."""
         flat = self.draws.reshape(-1, len(self.entries))
         return {name: flat[:, i].tolist() for i, name in enumerate(self.entries)}
 
     def to_pandas(self) -> Any:
-        """A data frame with a row for each number."""
+        """A data frame with a row for each parameter."""
         columns = [np.ravel(part) for part in self._summary()]
         return pandas().DataFrame(
             dict(zip(["mean", "sd", "low", "high", "effective_size", "r_hat"], columns, strict=True)),
@@ -118,13 +118,13 @@ class ParameterDraws(Frozen, Tabular):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw the mean of each number as a point, and its interval as a line; returns the Axes.
+        """Draw the mean of each parameter as a point, and its interval as a line; returns the Axes.
 
         Args:
             ax: axes to draw on; a new figure if left out.
             level: how much belief lies inside an interval.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         from pgm import plot
 
@@ -206,7 +206,7 @@ class HMMPosterior(Frozen, Tabular):
 
     @property
     def r_hat(self) -> float:
-        """The largest R-hat of any number: near 1 if the chains agree."""
+        """The largest R-hat of any parameter: near 1 if the chains agree."""
         return max(float(part.r_hat.max()) for part in self.parts)
 
     def __getitem__(self, name: str) -> ParameterDraws:
@@ -242,7 +242,7 @@ class HMMPosterior(Frozen, Tabular):
             part: which: one of `names`.
             level: how much belief lies inside an interval.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         return self[part].plot(ax, level=level, figsize=figsize, title=title)
 
@@ -317,7 +317,7 @@ def _begin(task: Task, believed: EmissionPrior, random: np.random.Generator) -> 
     if move is None:
         move = drawn_rows(_alpha(task, None, np.zeros((k, k))), random)
     emission = model.emission
-    if not emission.has_numbers:
+    if not emission.has_parameters:
         rows = task.observed.rows
         emission = believed.drawn(emission, emission.gathered(rows, np.zeros((len(rows), k))), random)
     return Parameters(start, move, emission)

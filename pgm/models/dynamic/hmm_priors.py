@@ -43,7 +43,7 @@ class UnseenRows:
         return 0.0 if self.statistics is None else float(emission.expected_log(self.statistics))
 
     def drawn(self, emission: Any, statistics: Any, random: np.random.Generator) -> Any:
-        """From a Dirichlet distribution for each state: so many rows, and one of each symbol."""
+        """From a Dirichlet distribution for each state: this many rows, and one of each symbol."""
         if not isinstance(emission, Categorical):
             kind = type(emission).__name__
             wanted = (
@@ -126,7 +126,7 @@ def drawn_rows(alpha: np.ndarray, random: np.random.Generator) -> np.ndarray:
 
 
 def counts_of(given: Any, shape: tuple[int, ...], name: str) -> np.ndarray:
-    """Pseudo-counts: numbers as given, of a Dirichlet its parameters less one."""
+    """Pseudo-counts: as given, or the parameters of a Dirichlet less one."""
     if isinstance(given, Dirichlet):
         try:
             return np.broadcast_to(given.alpha, shape) - 1.0
@@ -156,7 +156,7 @@ def of_emission(
     """What is believed of an emission, from what a user gave; None: nothing.
 
     Args:
-        given: a number, statistics, a prior, or priors for each state as a list or a dict.
+        given: a pseudo-count, statistics, a prior, or priors for each state as a list or a dict.
         emission: as it is now.
         states: the states.
         rows: what was observed.

@@ -26,7 +26,7 @@ _SEARCHES = ("starts", "split")
 
 @dataclass(frozen=True)
 class Candidate:
-    """A model with so many states, and how good it is."""
+    """A model with this many states, and how good it is."""
 
     n_states: int
     model: HMM
@@ -88,16 +88,17 @@ def select_states(
             that gains most, and stops when the score is no better.
         validation: the sequences that are held out; or
         folds: into how many parts the data are divided, of which each is held out once.
-        lengths: how many steps each sequence has, where all stand one below the other.
+        lengths: how many steps each sequence has, if all are concatenated.
         sequence: the column of a data frame that says which sequence a row belongs to.
         prior: pseudo-counts, as for `HMM.fit`.
         starts: how often each model begins; the best is kept.
-        max_iter: how many steps of EM at most.
+        max_iter: the largest number of EM steps.
         tol: as for `HMM.fit`.
         seed: of the guesses.
 
     Raises:
-        InvalidArgument: an option is out of range, or does not go with another; a value is no symbol.
+        InvalidArgument: an option is out of range, or cannot be combined with another; a value is not a
+            symbol.
 
     >>> import pgm
     >>> data = [[0.0, 0.1, 5.0, 5.1, 0.2, 0.1, 4.9], [5.0, 5.2, 0.0, -0.1, 0.1]]
@@ -121,9 +122,9 @@ def select_states(
             "need none."
         )
     if folds is not None and (validation is not None or search == "split"):
-        raise InvalidArgument('folds= goes neither with validation= nor with search="split".')
+        raise InvalidArgument('folds= can be combined neither with validation= nor with search="split".')
     if search == "split" and not hasattr(emission, "with_parameters"):
-        raise InvalidArgument(f'search="split" does not go with a {type(emission).__name__}.')
+        raise InvalidArgument(f'search="split" does not work with a {type(emission).__name__}.')
     random = generator(seed)
     first = HMM(n_states=1, emission=emission)
     read = first._read(data, lengths, sequence)
@@ -131,7 +132,9 @@ def select_states(
     if folds is not None and (
         isinstance(folds, bool) or not isinstance(folds, int) or not 2 <= folds <= len(read)
     ):
-        raise InvalidArgument(f"folds= is a number from 2 to {len(read)}, the sequences, not {shown(folds)}.")
+        raise InvalidArgument(
+            f"folds= is a whole number from 2 to {len(read)}, the sequences, not {shown(folds)}."
+        )
 
     def fitted(size: int, part: Sequences) -> HMM:
         made = HMM(n_states=size, emission=emission)

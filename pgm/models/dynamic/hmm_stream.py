@@ -68,7 +68,7 @@ class HMMStream:
             data: what is observed in a step, None where nothing was; or a list or an array of these.
 
         Raises:
-            InvalidArgument: a value is none of the symbols, or no number; no step; several sequences.
+            InvalidArgument: a value is not one of the symbols, or not a number; no step; several sequences.
             ImpossibleEvidence: no path of states emits this; the message names the step.
 
         >>> import pgm

@@ -43,8 +43,8 @@ class InputOutputHMM(HiddenChain):
             `pgm.ByInput({value: distribution})`, `pgm.Estimators(...)` of
             scikit-learn; or a distribution that does not depend on them.
         states: the names of the states; 0, 1, ... if left out.
-        n_states: their number, where nothing else says it.
-        window: so many rows of inputs before a step are inputs of it too; zeros stand before the first.
+        n_states: how many there are, if nothing else determines it.
+        window: this many rows of inputs before a step are inputs of it too; zeros stand before the first.
         lags: so many past observations are inputs too, behind the others, the last one first.
         entering: whether a transition depends on the inputs of the step that it leads into; else on those of
             the step that it leaves.
@@ -116,7 +116,7 @@ class InputOutputHMM(HiddenChain):
                 check = distribution if part == "initial" else transitions
                 self._tables[part, ""] = check(given, self.variable, f"{part}=")
         if isinstance(emission, Emission):
-            if emission.has_numbers and (emission.n_states or 1) != k:
+            if emission.has_parameters and (emission.n_states or 1) != k:
                 raise InvalidArgument(
                     f"emission= has {emission.n_states or 1} rows, and there are {k} states."
                 )
@@ -185,15 +185,15 @@ class InputOutputHMM(HiddenChain):
         if part in self._by_inputs:
             return self._by_inputs[part]
         if (part, "") not in self._tables:
-            self._check_numbers()
+            self._check_parameters()
         return self._tables[part, ""]
 
-    def _check_numbers(self) -> None:
+    def _check_parameters(self) -> None:
         for part, _ in self._shapes:
             if (part, "") not in self._tables:
                 raise IncompleteModel(f"The model has no {part} yet: give it one, or fit it to data.")
         for part, one in {**self._by_inputs, "emission": self._emission}.items():
-            if not one.has_numbers:
+            if not one.has_parameters:
                 raise IncompleteModel(
                     f"The {part} has no parameters yet: give it some, or fit the model to data."
                 )
@@ -201,7 +201,7 @@ class InputOutputHMM(HiddenChain):
     @property
     def n_parameters(self) -> int:
         """The number of free parameters."""
-        self._check_numbers()
+        self._check_parameters()
         tables = sum(int((t > 0).sum()) - t[..., 0].size for t in self._tables.values())
         given = sum(one._n_free for one in self._by_inputs.values())
         plain = 0 if "emission" in self._by_inputs else self._emission.n_free(np.ones(self.n_states, bool))
@@ -226,13 +226,13 @@ class InputOutputHMM(HiddenChain):
             inputs: a row for each step, as the data are given; of a data frame the names of columns.
             before: with lags, what was observed before the first step, the last one first. Left out: the
                 first observations are taken as given.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
-            by: "sequence" for an array with one number for each, "step" for each step's share given those
+            by: "sequence" for an array with one entry for each, "step" for each step's share given those
                 before; all together if left out.
 
         Raises:
-            InvalidArgument: a value is none of the symbols, or no number; an input is missing.
+            InvalidArgument: a value is not one of the symbols, or not a number; an input is missing.
             ImpossibleEvidence: no path of states emits this; the message names the step.
 
         >>> import pgm
@@ -251,11 +251,11 @@ class InputOutputHMM(HiddenChain):
             data: a sequence, or several; see `score`.
             inputs: a row for each step, as the data are given; of a data frame the names of columns.
             before: with lags, what was observed before the first step.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
 
         Raises:
-            InvalidArgument: a value is none of the symbols, or no number; an input is missing.
+            InvalidArgument: a value is not one of the symbols, or not a number; an input is missing.
             ImpossibleEvidence: no path of states emits this; the message names the step.
         """
         return self._filtered(self._fed(data, lengths, sequence, inputs, before))
@@ -276,12 +276,13 @@ class InputOutputHMM(HiddenChain):
             data: a sequence, or several; see `score`.
             inputs: a row for each step, as the data are given; of a data frame the names of columns.
             before: with lags, what was observed before the first step.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
-            lag: given only what was observed until so many steps later.
+            lag: given only what was observed up to this many steps later.
 
         Raises:
-            InvalidArgument: a value is none of the symbols, or no number; an input is missing; a bad lag.
+            InvalidArgument: a value is not one of the symbols, or not a number; an input is missing; a bad
+                lag.
             ImpossibleEvidence: no path of states emits this; the message names the step.
         """
         return self._smoothed(self._fed(data, lengths, sequence, inputs, before), lag)
@@ -295,11 +296,11 @@ class InputOutputHMM(HiddenChain):
             data: a sequence, or several; see `score`.
             inputs: a row for each step, as the data are given; of a data frame the names of columns.
             before: with lags, what was observed before the first step.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
 
         Raises:
-            InvalidArgument: a value is none of the symbols, or no number; an input is missing.
+            InvalidArgument: a value is not one of the symbols, or not a number; an input is missing.
             ImpossibleEvidence: no path of states emits this; the message names the step.
         """
         return self._decoded(self._fed(data, lengths, sequence, inputs, before))
@@ -323,11 +324,11 @@ class InputOutputHMM(HiddenChain):
             inputs: a row for each step, as the data are given; of a data frame the names of columns.
             future: the rows of inputs of the steps ahead.
             before: with lags, what was observed before the first step.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
 
         Raises:
-            InvalidArgument: a value is none of the symbols, or no number; an input is missing.
+            InvalidArgument: a value is not one of the symbols, or not a number; an input is missing.
             ImpossibleEvidence: no path of states emits this; the message names the step.
         """
         read = self._fed(data, lengths, sequence, inputs, before)
@@ -381,7 +382,7 @@ class InputOutputHMM(HiddenChain):
             seed: a whole number, or a numpy Generator.
 
         Raises:
-            InvalidArgument: n is not a whole number; an input is missing; a value of `given` is no symbol.
+            InvalidArgument: n is not a whole number; an input is missing; a value of `given` is not a symbol.
             ImpossibleEvidence: no path of states emits what is given.
         """
         random, n, many = generator(seed), draw_count(n), 1 if sequences is None else draw_count(sequences)
@@ -398,7 +399,7 @@ class InputOutputHMM(HiddenChain):
             paths = self._answered(read, lambda s, r, clock: engine.draw_given(s, r, n, random, clock))
             drawn = [SampledSequence(self.variable, p, self._filled(read, p, random)) for p in paths]
             return PerSequence(drawn)
-        self._check_numbers()
+        self._check_parameters()
         check_steps(n, many)
         own = np.zeros((n, 0)) if not self._width else self._columns(self._inputs(inputs, None))
         if len(own) != n:
@@ -461,7 +462,7 @@ class InputOutputHMM(HiddenChain):
             data: a sequence, or several; see `score`.
             inputs: a row for each step, as the data are given; of a data frame the names of columns.
             before: with lags, what was observed before the first step.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
             weights: how much each sequence counts; 1 if left out.
             fixed: names of parts that stay: "initial", "transition", "emission".
@@ -471,7 +472,8 @@ class InputOutputHMM(HiddenChain):
             seed: of the guesses.
 
         Raises:
-            InvalidArgument: an option is out of range; a value is no symbol; the noise of a state collapses.
+            InvalidArgument: an option is out of range; a value is not a symbol; the noise of a state
+                collapses.
             ImpossibleEvidence: no path of states emits this; the message names the step.
         """
         read = self._fed(data, lengths, sequence, inputs, before)
@@ -482,7 +484,7 @@ class InputOutputHMM(HiddenChain):
         return self
 
     def to_network(self, steps: int, *, inputs: Any = None, before: Any = None) -> BayesianNetwork:
-        """Return the Bayesian network of so many steps with these inputs, whose answers are the same.
+        """Return the Bayesian network of this many steps with these inputs, whose answers are the same.
 
         Args:
             steps: how many.
@@ -490,7 +492,7 @@ class InputOutputHMM(HiddenChain):
             before: with lags, what was observed before the first step, the last one first.
 
         Raises:
-            InvalidArgument: it is no number of at least 1, an input is missing, or what is emitted has no
+            InvalidArgument: it is not a number of at least 1, an input is missing, or what is emitted has no
                 network.
         """
         return input_output_network.network(self, steps_of(steps), inputs, before)
@@ -547,7 +549,7 @@ class InputOutputHMM(HiddenChain):
         return np.broadcast_to(self._tables["transition", ""], (len(x), self.n_states, self.n_states))
 
     def _steps(self, read: Any) -> engine.Steps:
-        self._check_numbers()
+        self._check_parameters()
         k, none = self.n_states, np.empty(0, np.int64)
         start, begin = self._tables.get(("initial", "")), none
         if start is None:
@@ -561,7 +563,7 @@ class InputOutputHMM(HiddenChain):
         return engine.Steps(start.reshape(-1, k), stages, move.reshape(-1, k * k), begin, which)
 
     def _rows(self, read: Any, ends: bool = True) -> Rows:
-        self._check_numbers()
+        self._check_parameters()
         self._check_size(read.n_rows)
         if "emission" not in self._by_inputs:
             observed = self._emission.read(read)
@@ -653,7 +655,7 @@ class InputOutputHMM(HiddenChain):
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         return input_output_network.picture(self).plot(ax=ax, figsize=figsize, title=title or self._title())
 

@@ -99,14 +99,14 @@ class Task(hidden_learning.Task):
             made._tables[key] = 0.5 * drawn / drawn.sum(axis=-1, keepdims=True) + 0.5 * flat
         for part, rows in (("initial", 1), ("transition", k)):
             gate: Any = model._by_inputs.get(part)  # type: ignore[attr-defined]
-            if gate is None or (gate.has_numbers and (not anew or part in self.fixed)):
+            if gate is None or (gate.has_parameters and (not anew or part in self.fixed)):
                 continue
             inputs = self.fed.beginning[0] if part == "initial" else self.fed.moving[0]
             drawn = random.dirichlet(np.ones(k), (rows,)) + 1.0
             counts = np.broadcast_to(drawn, (len(inputs), rows, k))
             made._by_inputs[part] = gate._fitted_counts(inputs, np.ascontiguousarray(counts))
         emission = model._emission
-        if not emission.has_numbers or (anew and "emission" not in self.fixed):
+        if not emission.has_parameters or (anew and "emission" not in self.fixed):
             if self.given:
                 weights = np.zeros((self.read.n_rows, k))
                 use = self.usable

@@ -46,8 +46,8 @@ class _At:
 
 
 def network(model: InputOutputHMM, steps: int, inputs: Any, before: Any) -> BayesianNetwork:
-    """The network of so many steps with these inputs."""
-    model._check_numbers()
+    """The network of this many steps with these inputs."""
+    model._check_parameters()
     if model._width and inputs is None:
         raise InvalidArgument("The model has inputs: inputs= has a row for each step.")
     own = model._columns(model._inputs(inputs, None)) if model._width else np.zeros((steps, 0))

@@ -151,7 +151,7 @@ def with_past(
 
     Args:
         own: inputs of each row.
-        window: so many rows before; zeros stand before the first.
+        window: this many rows before; zeros stand before the first.
         past: observations of each row as inputs of later ones.
         lags: so many of them.
         before: those before the first row, the last one first; None: not known.

@@ -85,7 +85,7 @@ class JointChains(HiddenChain):
         if chain not in self.chains:
             raise InvalidArgument(f"There is no chain {shown(chain)}; there are {listed(self.chains)}.")
         if (part, chain) not in self._tables:
-            self._check_numbers()
+            self._check_parameters()
         return self._tables[part, chain]
 
     # --- how it is made ---
@@ -99,7 +99,7 @@ class JointChains(HiddenChain):
         self.name, self.fit_report, self.variables = name, None, variables
         self._visible, self._masks, self._above = None, {}, tuple(() for _ in variables)
         k = prod(v.card for v in variables)
-        # A tuple of states, and its arcs, take far more than a number.
+        # A tuple of states, and its arcs, take far more than a float.
         check_cells(
             (k, _HEAVY),
             "The states of all chains together, and how they move,",
@@ -129,8 +129,8 @@ class JointChains(HiddenChain):
     # --- as a network, and in print ---
 
     def to_network(self, steps: int) -> BayesianNetwork:
-        """Return the Bayesian network of so many steps: a node for each chain, and what is observed."""
-        self._check_numbers()
+        """Return the Bayesian network of this many steps: a node for each chain, and what is observed."""
+        self._check_parameters()
         cpds: list[CPD] = []
         before: tuple[Variable, ...] = ()
         for t in range(steps_of(steps)):
@@ -206,7 +206,7 @@ def table_of(given: Any, variable: Variable, shape: tuple[int, ...], what: str) 
 
 
 def named(given: Any, what: str, default: str = "chain") -> dict[str, Any]:
-    """A dict by the names of chains; a list is numbered."""
+    """A dict by the names of chains; a list gets names with an index."""
     if isinstance(given, Mapping):
         found = dict(given)
         for name in found:
@@ -219,12 +219,12 @@ def named(given: Any, what: str, default: str = "chain") -> dict[str, Any]:
             f"{what} is a list with an entry for each chain, or a dict by name, not {shown(given)}."
         )
     if not found:
-        raise InvalidArgument(f"{what} is empty: there is one chain at least.")
+        raise InvalidArgument(f"{what} is empty: at least one chain is needed.")
     return found
 
 
 def variable_of(name: str, states: Any, size: int | None) -> Variable:
-    """A chain's variable, from its states or from their number."""
+    """A chain's variable, from its states or from how many there are."""
     domain: Domain
     if isinstance(states, int | np.integer) and not isinstance(states, bool):
         if states < 1:
@@ -232,7 +232,9 @@ def variable_of(name: str, states: Any, size: int | None) -> Variable:
         domain = as_domain(list(range(int(states))))
     elif states is not None:
         if unordered(states) or isinstance(states, str) or not hasattr(states, "__iter__"):
-            raise InvalidArgument(f"The states of {name!r} are a list, or their number, not {shown(states)}.")
+            raise InvalidArgument(
+                f"The states of {name!r} are a list, or how many there are, not {shown(states)}."
+            )
         domain = as_domain(list(states))
     elif size is not None:
         domain = as_domain(list(range(size)))
@@ -272,7 +274,7 @@ def check_emission(emission: Any, rows: int, what: str) -> None:
             f"{what} is a distribution such as pgm.Categorical(...) or pgm.Gaussian(...), not "
             f"{shown(emission)}."
         )
-    if emission.has_numbers and (emission.n_states or 1) != rows:
+    if emission.has_parameters and (emission.n_states or 1) != rows:
         raise InvalidArgument(
             f"{what} has {emission.n_states or 1} rows, and there are {rows:,} combinations of states: it "
             "has a row for each, and the states of the last chain vary fastest."

@@ -66,7 +66,7 @@ class LearnedTransitions(Frozen):
         Args:
             ax: axes to draw on, the network alone; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         return self.structure.plot(ax, figsize=figsize, title=title)
 
@@ -102,7 +102,7 @@ def learn_transitions(
         frame: a data frame or dict of columns of states, one row for each step, without gaps; or a list of
             these, one for each sequence; or what `sample` of a dynamic network draws.
         sequence: the column that says which sequence a row belongs to.
-        lengths: how many steps each sequence has, where all stand one below the other.
+        lengths: how many steps each sequence has, if all are concatenated.
         lag: how many steps back a parent may lie.
         score: as for `learn_structure`.
         search: as for `learn_structure`.

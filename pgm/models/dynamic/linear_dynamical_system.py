@@ -47,9 +47,9 @@ class LinearDynamicalSystem(Tabular):
     entries are missing.
 
     Args:
-        A: how a state leads to the next: a number or a matrix; one for each step (three axes); or a function
+        A: how a state leads to the next: a float or a matrix; one for each step (three axes); or a function
             of the gap between two times.
-        C: how a state is observed: a number or a matrix, or one for each step.
+        C: how a state is observed: a float or a matrix, or one for each step.
         Q: the covariance of the noise of the state; as A, or a list of variances.
         R: the covariance of the noise of observations; as C, or a list of variances.
         mean: of the first state; left out, the stationary one, or 0 if `covariance` is given.
@@ -102,9 +102,9 @@ class LinearDynamicalSystem(Tabular):
                 "C= and R= are matrices, or one for each step; only A= and Q= may be functions."
             )
         m, n = own_C.shape[-2:]
-        own_A = matrix("A", A, n, n, f"C= says that a state has {plural(n, 'number')}")
-        own_Q = covariance_of("Q", Q, n, f"a state has {plural(n, 'number')}")
-        own_R = covariance_of("R", R, m, f"an observation has {plural(m, 'number')}")
+        own_A = matrix("A", A, n, n, f"C= says that a state has {plural(n, 'dimension')}")
+        own_Q = covariance_of("Q", Q, n, f"a state has {plural(n, 'dimension')}")
+        own_R = covariance_of("R", R, m, f"an observation has {plural(m, 'dimension')}")
         assert isinstance(own_R, np.ndarray)
         if (callable(own_A) or callable(own_Q)) and any(
             isinstance(each, np.ndarray) and each.ndim == 3 for each in (own_A, own_Q)
@@ -210,13 +210,13 @@ class LinearDynamicalSystem(Tabular):
         With a diffuse start it is relative to its infinite width, as in Durbin & Koopman 2012, section 7.2.
 
         Args:
-            data: a number or a row of values for each step, NaN or None where nothing was observed; or a list
+            data: a value or a row of values for each step, NaN or None where nothing was observed; or a list
                 of such series, an array of three axes, or a data frame.
             inputs: a row for each step.
             times: the time of each step, where A or Q is a function of the gap.
-            lengths: the number of steps of each series, where they stand one below the other.
+            lengths: the number of steps of each series, if they are concatenated.
             sequence: the column of a data frame that says which series a row belongs to.
-            by: "sequence" for an array with one number for each series, "step" for each step's share given
+            by: "sequence" for an array with one entry for each series, "step" for each step's share given
                 those before; all together if left out.
 
         Raises:
@@ -401,7 +401,7 @@ class LinearDynamicalSystem(Tabular):
 
         Raises:
             InvalidArgument: the start is diffuse: there is nothing to draw it from, or what is given does not
-                determine it; there is no step; the system is unstable and leaves the range of numbers.
+                determine it; there is no step; the system is unstable and leaves the range of floats.
             ImpossibleEvidence: an observation without noise is not what the state determines.
 
         >>> lds = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8)
@@ -514,7 +514,7 @@ class LinearDynamicalSystem(Tabular):
             fixed: what stays: names such as ["A", "R"], or a dict from these to arrays of booleans, true
                 where an entry stays. Of a covariance blocks are free, such as its diagonal; a variance of
                 zero stays. What changes from step to step must stay, with all of its equation.
-            prior: how many steps the present parameters weigh, for each part by name, or one number for
+            prior: how many steps the present parameters weigh, for each part by name, or one for
                 all: as if so many more had had this noise, or had been made by these coefficients.
             starts: how often to begin; all but the first from parameters near those given. The best is kept.
             method: "em"; or "squarem" for longer strides (Varadhan & Roland 2008), where many are needed.
@@ -554,11 +554,11 @@ class LinearDynamicalSystem(Tabular):
 
     @property
     def n_parameters(self) -> int:
-        """How many numbers `fit` would learn; those of matrices that change are given."""
+        """How many parameters `fit` would learn; those of matrices that change are given."""
         return linear_learning.n_parameters(self._p)
 
     def to_network(self, steps: int) -> BayesianNetwork:
-        """The same system as a Bayesian network of so many steps: variables x[0], y[0], x[1], ...
+        """The same system as a Bayesian network of this many steps: variables x[0], y[0], x[1], ...
 
         Args:
             steps: how many.
@@ -677,7 +677,7 @@ class LinearDynamicalSystem(Tabular):
         return ["Linear dynamical system", count], rows, f"start: {self._start}"
 
 
-_OF_STATE = "a row of C= has a number for each number of a state, as A= has"
+_OF_STATE = "a row of C= has an entry for each entry of a state, as A= has"
 
 
 def _start(
@@ -692,7 +692,7 @@ def _start(
             raise InvalidArgument(
                 f"{name}= takes numbers or {' or '.join(map(repr, words))}, not {shown(value)}."
             )
-    why = f"a state has {plural(n, 'number')}"
+    why = f"a state has {plural(n, 'dimension')}"
     if isinstance(covariance, str) and covariance == "diffuse":
         if isinstance(mean, str):
             raise InvalidArgument('mean="stationary" and covariance="diffuse" do not go together.')
@@ -744,6 +744,6 @@ def _printed(value: Any) -> str:
     if value.ndim == 3:
         return f"{len(value):,} matrices of {value.shape[1]} x {value.shape[2]}, one for each step"
     if value.size > 16:
-        return f"{' x '.join(map(str, value.shape))} numbers"
+        return f"a matrix of {' x '.join(map(str, value.shape))}"
     rows = value if value.ndim == 2 else value[None]
     return "; ".join(" ".join(f"{x:.6g}" for x in row) for row in rows.tolist())

@@ -156,7 +156,7 @@ class Task:
         question = prepared(now, self.question.given)
         try:
             runs = self.system._runs(question, smooth=True, clock=self.clock)
-        except InvalidArgument as error:  # it grows beyond all numbers: another start may do better
+        except InvalidArgument as error:  # it diverges: another start may do better
             raise Collapsed(str(error)) from None
         inputs: list[Any] = [None] * len(runs) if question.given.inputs is None else question.given.inputs
         width = now.n + now.n_inputs + 1
@@ -234,7 +234,7 @@ def n_free(free: Free) -> int:
 
 
 def n_parameters(p: Parameters) -> int:
-    """How many numbers are learned where nothing is held but what changes, and what goes with it."""
+    """How many parameters are learned where nothing is held but what changes, and what goes with it."""
     given = [name for names in (_STATE, _OUTPUT) if changing(p, names) for name in names]
     return n_free(free_of(p, [name for name in given if getattr(p, name) is not None]))
 
@@ -246,7 +246,7 @@ def changing(p: Parameters, names: str) -> str:
 
 
 def _priors(p: Parameters, given: Any) -> dict[str, em.Prior]:
-    """Read `prior=`: how many steps the present parameters weigh, by part; or one number for all."""
+    """Read `prior=`: how many steps the present parameters weigh, by part; or one for all."""
     there = [name for name in NAMES if getattr(p, name) is not None]
     if given is None:
         return {}
@@ -331,7 +331,7 @@ def free_of(p: Parameters, fixed: Any) -> Free:
             hold = [*dict.fromkeys([*given, *loose])]
             raise InvalidArgument(
                 f"{first}= changes from step to step or with the gap, and only what is the same in all steps "
-                f"is learned: hold it and what goes with it, fixed={hold}."
+                f"is learned: hold it and what depends on it, fixed={hold}."
             )
     for name in there:
         if any(name in names and changing(p, names) for names in (_STATE, _OUTPUT)):
@@ -355,8 +355,8 @@ def free_of(p: Parameters, fixed: Any) -> Free:
         found = em.blocks_of(free)
         if found is None or any(now[np.ix_(block, _others(block, len(now)))].any() for block in found):
             raise InvalidArgument(
-                f"fixed= of {name!r}: what is free of a covariance are blocks on its diagonal with zeros "
-                "beside them: such as its diagonal, or all of it."
+                f"fixed= of {name!r}: the free entries of a covariance are blocks on its diagonal, with "
+                "zeros elsewhere: its diagonal, for instance, or all of it."
             )
         blocks[name] = found
     if np.isinf(p.covariance).any():

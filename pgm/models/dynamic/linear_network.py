@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def of(system: LinearDynamicalSystem, steps: int) -> BayesianNetwork:
-    """The network of so many steps."""
+    """The network of this many steps."""
     p = system._p
     _check(p, steps)
     s = schedule(p, int(steps))
@@ -82,7 +82,7 @@ def of_switching(
     systems: Sequence[LinearDynamicalSystem],
     steps: int,
 ) -> BayesianNetwork:
-    """The network of so many steps of systems that take turns: regime[0], x[0], y[0], regime[1], ...
+    """The network of this many steps of systems that take turns: regime[0], x[0], y[0], regime[1], ...
 
     Args:
         regimes: their names.
@@ -130,7 +130,9 @@ def _check(p: Parameters, steps: int) -> None:
             "The start is diffuse, and a network needs a distribution: give mean= and covariance=."
         )
     if p.n_inputs or p.timed:
-        raise InvalidArgument("A system with inputs, or with functions of the gap, is no network by itself.")
+        raise InvalidArgument(
+            "A system with inputs, or with functions of the gap, is not a network by itself."
+        )
 
 
 def _vector(

@@ -1,4 +1,4 @@
-"""The matrices of a linear dynamical system, as a user writes them: checked, in words that name each."""
+"""The matrices of a linear dynamical system, as a user writes them: checked, each named in errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Varying = np.ndarray | Callable[[float], Any]  # (n, n), (steps, n, n), or of th
 
 
 def numbers(name: str, value: Any, *, infinite: bool = False) -> np.ndarray:
-    """Read numbers, of any shape."""
+    """Read floats, of any shape."""
     try:
         found = np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -36,7 +36,7 @@ def plural(count: int, what: str) -> str:
 
 
 def matrix(name: str, value: Any, rows: int | None, columns: int | None, why: str) -> Varying:
-    """A matrix of so many rows and columns (None: any), one for each step, or a function of the gap."""
+    """A matrix of this many rows and columns (None: any), one for each step, or a function of the gap."""
     if callable(value):
         return value  # type: ignore[no-any-return]
     found = numbers(name, value)
@@ -74,7 +74,7 @@ def covariance(name: str, value: Any, n: int, why: str) -> Varying:
 
 
 def symmetric(name: str, found: np.ndarray) -> np.ndarray:
-    """Refuse what is no covariance, and say why; otherwise return it, symmetric to the last bit."""
+    """Refuse what is not a covariance, and say why; otherwise return it, symmetric to the last bit."""
     each = found.reshape(-1, *found.shape[-2:])
     turned, variances = each.swapaxes(1, 2), np.diagonal(each, axis1=1, axis2=2)
     size = np.abs(each).max(axis=(1, 2))
@@ -96,7 +96,7 @@ def symmetric(name: str, found: np.ndarray) -> np.ndarray:
             raise InvalidArgument(f"{which} has a negative variance: [{i}, {i}] is {variances[t, i]:.6g}.")
         raise InvalidArgument(
             f"{which} has a negative eigenvalue, {least[t]:.6g}: it would give some combination of the "
-            "numbers a negative variance."
+            "values a negative variance."
         )
     return np.asarray((found + found.swapaxes(-1, -2)) / 2)
 
@@ -108,7 +108,7 @@ def vector(name: str, value: Any, n: int, why: str) -> np.ndarray:
         found = found.reshape(1)
     if found.shape != (n,):
         raise InvalidArgument(
-            f"{name}= has shape {found.shape}, and should have {plural(n, 'number')}: {why}."
+            f"{name}= has shape {found.shape}, and should have {plural(n, 'value')}: {why}."
         )
     return found
 

@@ -167,7 +167,7 @@ def prepared(p: Parameters, given: Given) -> Question:
 def added(
     T: int, constant: np.ndarray | None, by: np.ndarray | None, u: np.ndarray | None
 ) -> np.ndarray | None:
-    """What inputs and a constant add in each of so many steps; None: nothing."""
+    """What inputs and a constant add in each of this many steps; None: nothing."""
     if constant is None and (by is None or u is None):
         return None
     size = len(constant) if constant is not None else len(by)  # type: ignore[arg-type]
@@ -176,7 +176,7 @@ def added(
 
 
 def schedule(p: Parameters, T: int, times: np.ndarray | None = None) -> Schedule:
-    """The matrices of so many steps."""
+    """The matrices of this many steps."""
     if times is None:
         gaps, move = np.empty(0), np.zeros(max(T - 1, 0), np.int64)
     else:
@@ -218,7 +218,7 @@ def of_gap(name: str, function: Callable[[float], Any], gap: float, n: int) -> n
     """The matrix that a function makes of a gap."""
     what = f"{name}({gap:.6g})"
     made = (covariance if name == "Q" else _square)(
-        what, function(gap), n, f"a state has {plural(n, 'number')}"
+        what, function(gap), n, f"a state has {plural(n, 'dimension')}"
     )
     if not isinstance(made, np.ndarray) or made.ndim != 2:
         raise InvalidArgument(f"{what} is {shown(made)}, and should be a matrix.")
@@ -248,7 +248,7 @@ def _inputs(p: Sizes, inputs: Any, sizes: list[int], data: Sequences, more: int)
         return None
     if not p.n_inputs:
         raise InvalidArgument(
-            f"inputs= without effect: this system has neither {p.of_inputs.replace(' or ', ' nor ')}."
+            f"inputs= has no effect: this system has neither {p.of_inputs.replace(' or ', ' nor ')}."
         )
     found = replace(sequences(inputs, vector=p.n_inputs > 1), argument="inputs=")
     rows = found.floats(p.n_inputs, flat=p.n_inputs == 1)
@@ -282,7 +282,7 @@ def _times(p: Sizes, times: Any, sizes: list[int], data: Sequences, more: int) -
         return None
     if not p.timed:
         raise InvalidArgument(
-            f"times= without effect: neither {p.of_gaps.replace(' or ', ' nor ')} is a function of the gap "
+            f"times= has no effect: neither {p.of_gaps.replace(' or ', ' nor ')} is a function of the gap "
             "between steps."
         )
     if not data.lone and (isinstance(times, str | bytes) or not hasattr(times, "__iter__")):
@@ -295,7 +295,7 @@ def _times(p: Sizes, times: Any, sizes: list[int], data: Sequences, more: int) -
         whose = "" if data.lone else f" of {data.name(i)}"
         if np.asarray(one).dtype.kind in "mM":
             raise InvalidArgument(
-                "times= are dates: their unit would be a guess. Give numbers, such as days since the first."
+                "times= are dates: their unit would be a guess. Give floats, such as days since the first."
             )
         each = numbers("times", one)
         if each.shape != (size,):

@@ -78,7 +78,7 @@ class LinearStream:
         If it raises, the stream is as it was.
 
         Args:
-            data: a number or a row of values, NaN or None where nothing was observed; or many of these.
+            data: a value or a row of values, NaN or None where nothing was observed; or many of these.
             inputs: a row for each of these steps.
             times: the time of each, where A or Q is a function of the gap.
 
@@ -107,7 +107,7 @@ class LinearStream:
         if not all(np.isfinite(each).all() for each in every):
             raise InvalidArgument(
                 "The series leaves the range of floating-point numbers: the system is unstable, or the "
-                "numbers are too large. Choose other units."
+                "values are too large. Choose other units."
             )
         assert run.predicted_covariance is not None
         table = _later(run.filtered_covariance, lead)

@@ -49,7 +49,7 @@ def _diagonal(blocks: list[Any]) -> np.ndarray:
 
 
 def _distinct(names: list[str]) -> list[str]:
-    """The second of a name gets the number 2."""
+    """The second of a name gets the suffix 2."""
     found: list[str] = []
     for name in names:
         made, number = name, 1

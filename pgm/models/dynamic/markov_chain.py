@@ -54,7 +54,7 @@ class MarkovChain:
         transition: P(next | the `order` states before it), the earliest first: an axis for each, then one.
         states: the names of the states; if left out the keys of `transition`, else 0, 1, ...; without
             tables `fit` takes them from the sequences, sorted.
-        n_states: their number, where nothing else says it.
+        n_states: how many there are, if nothing else determines it.
         order: on how many states before it each depends.
         name: what the chain is called in print.
 
@@ -159,13 +159,13 @@ class MarkovChain:
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
             by: "sequence" for an array with one number for each, "step" for each step's share given those
                 before; all together if left out.
 
         Raises:
-            InvalidArgument: a value is no state or missing; a sequence is empty.
+            InvalidArgument: a value is not a state or missing; a sequence is empty.
 
         >>> chain = MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.3, 0.7]])
         >>> round(chain.score([0, 0, 1]), 6), chain.score([0, 0, 1], by="step").round(6).tolist()
@@ -189,11 +189,11 @@ class MarkovChain:
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
 
         Raises:
-            InvalidArgument: a value is no state or missing; a sequence is empty.
+            InvalidArgument: a value is not a state or missing; a sequence is empty.
 
         >>> chain = MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.3, 0.7]])
         >>> round(float(chain.probability([0, 0, 1])), 6)
@@ -212,13 +212,13 @@ class MarkovChain:
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
-            lengths: how many steps each sequence has, where all stand one below the other.
+            lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
             weights: how much each sequence counts; 1 if left out.
             prior: how often each transition is taken to have been seen besides.
 
         Raises:
-            InvalidArgument: a value is no state or missing; a sequence is empty; prior is negative.
+            InvalidArgument: a value is not a state or missing; a sequence is empty; prior is negative.
 
         >>> MarkovChain().fit([list("bba"), list("baa")])
         Markov chain: 2 states
@@ -254,7 +254,7 @@ class MarkovChain:
 
         Raises:
             InvalidArgument: n, sequences or the seed is not a whole number of at least 0.
-            TooLarge: so many steps would not fit in memory.
+            TooLarge: this many steps would not fit in memory.
 
         >>> MarkovChain([1.0, 0.0], [[0.0, 1.0], [1.0, 0.0]]).sample(4, seed=0).tolist()
         [0, 1, 0, 1]
@@ -273,7 +273,7 @@ class MarkovChain:
             step: which step.
 
         Raises:
-            InvalidArgument: it is no whole number of at least 0.
+            InvalidArgument: it is not a whole number of at least 0.
 
         >>> MarkovChain([1.0, 0.0], [[0.9, 0.1], [0.3, 0.7]]).distribution(2).round(6).tolist()
         [0.84, 0.16]
@@ -345,13 +345,13 @@ class MarkovChain:
         return MarkovChain(joint.reshape(-1), move, states=states, name=self.name)
 
     def to_network(self, steps: int) -> BayesianNetwork:
-        """Return the Bayesian network of so many steps: "state[0]", "state[1]", ...
+        """Return the Bayesian network of this many steps: "state[0]", "state[1]", ...
 
         Args:
             steps: how many.
 
         Raises:
-            InvalidArgument: it is no number of at least 1.
+            InvalidArgument: it is not a number of at least 1.
 
         >>> chain = MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.3, 0.7]])
         >>> round(chain.to_network(3).query("state[1]", {"state[0]": 0, "state[2]": 1})[0], 6)
@@ -371,7 +371,7 @@ class MarkovChain:
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         from pgm import plot
 

@@ -36,7 +36,7 @@ class MealyHMM(HiddenChain):
         transition: for each state the probabilities of the next one.
         emission: what arcs emit: a row for each pair (state, next state), the next ones vary fastest.
         states: the names of the states; 0, 1, ... if left out.
-        n_states: their number, where nothing else says it.
+        n_states: how many there are, if nothing else determines it.
         name: what the model is called in print and in files.
 
     >>> import pgm
@@ -99,7 +99,7 @@ class MealyHMM(HiddenChain):
 
     def _part(self, part: str) -> np.ndarray:
         if (part, "") not in self._tables:
-            self._check_numbers()
+            self._check_parameters()
         return self._tables[part, ""]
 
     def _beliefs(self, values: np.ndarray, scores: np.ndarray, about: str) -> JointBeliefs:
@@ -109,7 +109,7 @@ class MealyHMM(HiddenChain):
         return JointPath(self.variable, codes, joint, likely, self.variables)
 
     def to_network(self, steps: int) -> BayesianNetwork:
-        """Return the Bayesian network of so many steps: "state[t]" is an arc, (state, next state)."""
+        """Return the Bayesian network of this many steps: "state[t]" is an arc, (state, next state)."""
         return network(self, steps_of(steps), self.variable.domain)
 
     def _title(self) -> str:

@@ -160,7 +160,7 @@ def _numbers(name: str, column: Sequences) -> np.ndarray:
 
 
 def _apart(variable: Variable, column: Sequences) -> tuple[Sequences, tuple[np.ndarray, np.ndarray] | None]:
-    """What is said of a state without naming it, apart from the states that are named."""
+    """Evidence on a state that does not name it, apart from the states that are named."""
     cells = column.rows
     if not isinstance(cells, list) or not any(issubclass(kind, _PIECES) for kind in set(map(type, cells))):
         return column, None
@@ -171,8 +171,8 @@ def _apart(variable: Variable, column: Sequences) -> tuple[Sequences, tuple[np.n
         place = column.place(row)
         if isinstance(cell, Soft):
             raise InvalidEvidence(
-                f"{variable.name!r}, {place}: pgm.Soft says what a marginal shall be afterwards, which "
-                "sequences do not take; use pgm.Likelihood for uncertain observations."
+                f"{variable.name!r}, {place}: pgm.Soft fixes a marginal after the update, which sequences "
+                "do not support; use pgm.Likelihood for uncertain observations."
             )
         try:
             seen = observe({variable.name: variable}, {variable.name: cell})

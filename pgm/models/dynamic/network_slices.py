@@ -156,7 +156,7 @@ def made(
 
 
 def frozen_all(name: str, firsts: Sequence[object]) -> tuple[object, ...]:
-    """Tables as written, which nobody changes later."""
+    """Tables as written, which never change later."""
     return tuple([frozen(name, first) for first in firsts])
 
 
@@ -201,7 +201,7 @@ def _domain(
     known: Mapping[str, Node],
     normalize: bool,
 ) -> Domain:
-    """The states that nobody declared: as a plain table tells them, else a distribution of the first step."""
+    """Undeclared states: as a plain table gives them, else a distribution of the first step."""
     if isinstance(table, CPD) and table.continuous:
         return REAL
     if not isinstance(table, CPD):
@@ -254,12 +254,14 @@ def _one(node: Node, table: object, given: tuple[Variable, ...], normalize: bool
     if node.domain is REAL or node.domain == REAL:
         if not (isinstance(table, CPD) and table.continuous and table.kind not in ("density", "regressor")):
             raise InvalidTable(
-                f"{node.name!r} is a number: its distribution is a pgm.LinearGaussian or pgm.Gaussian, not "
+                f"{node.name!r} is continuous: its distribution is a pgm.LinearGaussian or pgm.Gaussian, not "
                 f"{shown(table)}."
             )
         return make(node.name, table, None, given)
     if isinstance(table, CPD | Gaussian) and getattr(table, "continuous", False):
-        raise InvalidTable(f"{node.name!r} has states, and {type(table).__name__} is of numbers.")
+        raise InvalidTable(
+            f"{node.name!r} has states, and {type(table).__name__} is of continuous variables."
+        )
     return make(node.name, table, node.domain, given, normalize)
 
 

@@ -22,7 +22,7 @@ from .network_slices import Node, back_of, check_whole, template
 
 
 def unrolled(name: str, nodes: Mapping[str, Node], steps: int) -> BayesianNetwork:
-    """The network of so many steps, one step after the other, static variables first."""
+    """The network of this many steps, one step after the other, static variables first."""
     check_whole(nodes)
     check_cells((steps, len(nodes), 100), "The network", "unroll fewer steps")
     called = {

@@ -207,7 +207,7 @@ def _by_particles(
             if smooth and not np.diagonal(root).all():
                 raise InvalidArgument(
                     "Q= is singular: no particle leads exactly to another, so there is no way back. Take "
-                    'engine="unscented", or give the noise of every number of the state some variance.'
+                    'engine="unscented", or give the noise of every entry of the state some variance.'
                 )
             one = now.advance(move, root, keep=smooth)
             if one is not None:
@@ -239,7 +239,7 @@ def run_of(
     times: np.ndarray | None,
     first: int,
 ) -> Run:
-    """The run of a stream over some steps of one series, of which `first` is the number of the first."""
+    """The run of a stream over some steps of one series, the first of which has index `first`."""
     if isinstance(how, Particles):
         return _of_particles(how, now, steps)
     predicted, before, mean, root, log = (np.stack(each)[:, 0] for each in zip(*steps, strict=True))

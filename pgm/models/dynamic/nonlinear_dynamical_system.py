@@ -29,16 +29,16 @@ class NonlinearDynamicalSystem(Tabular):
     x[t+1] = f(x[t]) + N(0, Q) and y[t] = h(x[t]) + N(0, R). No filter of it is exact: questions name one by
     `engine=`: "extended", "unscented" or "particles", or an object of `pgm.filters` with options.
 
-    Functions take a state as an array of its n values and return an array, a list or a number. They are also
+    Functions take a state as an array of its n values and return an array, a list or a float. They are also
     called for many states at once, which are columns: where `x[0]` may be an array of many, as in
     `lambda x: numpy.sin(x[0])`, that is quick; where it may not, they are called for one at a time. By the
-    names of their parameters they may take more: `u`, the input of the step; `t`, its number, or its time
+    names of their parameters they may take more: `u`, the input of the step; `t`, its index, or its time
     where times are given; and f may take `gap`, the time to the next step.
 
     Args:
         f: what a state leads to.
         h: what is observed of a state.
-        Q: the covariance of the noise of the state: a number, a list of variances, a matrix, one for each
+        Q: the covariance of the noise of the state: a float, a list of variances, a matrix, one for each
             step (three axes), or a function of the gap between two times.
         R: the covariance of the noise of observations, or one for each step.
         mean: of the first state.
@@ -145,18 +145,19 @@ class NonlinearDynamicalSystem(Tabular):
         """The log density of what was observed, approximately; of several series, the sum.
 
         Args:
-            data: a number or a row of values for each step, NaN or None where nothing was observed; or a list
+            data: a value or a row of values for each step, NaN or None where nothing was observed; or a list
                 of such series, an array of three axes, or a data frame.
             engine: "extended", "unscented", "particles", or an object of `pgm.filters`.
             inputs: a row for each step.
             times: the time of each step, where f or Q depends on the gap.
-            lengths: the number of steps of each series, where they stand one below the other.
+            lengths: the number of steps of each series, if they are concatenated.
             sequence: the column of a data frame that says which series a row belongs to.
-            by: "sequence" for an array with one number for each series, "step" for each step's share given
+            by: "sequence" for an array with one entry for each series, "step" for each step's share given
                 those before; all together if left out.
 
         Raises:
-            InvalidArgument: no engine is named, rows of the wrong width, a function gives what is no number.
+            InvalidArgument: no engine is named, rows of the wrong width, a function returns something that
+                is not a number.
             ImpossibleEvidence: an observation has no noise.
 
         >>> walk = NonlinearDynamicalSystem(lambda x: x, lambda x: x, Q=0.5, R=0.8, mean=0, covariance=1)
@@ -307,7 +308,7 @@ class NonlinearDynamicalSystem(Tabular):
             seed: a whole number, or a numpy Generator.
 
         Raises:
-            InvalidArgument: there is no step; a function gives what is no finite number.
+            InvalidArgument: there is no step; a function does not return finite floats.
 
         >>> walk = NonlinearDynamicalSystem(lambda x: x, lambda x: x, Q=0.5, R=0.8, mean=0, covariance=1)
         >>> walk.sample(100, seed=0).observations.shape

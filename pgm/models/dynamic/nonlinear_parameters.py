@@ -34,7 +34,7 @@ class Parameters:
     wants: tuple[tuple[str, ...], tuple[str, ...]]  # what f and h take besides the state
 
     def __post_init__(self) -> None:
-        """Nobody changes them: copies share them."""
+        """They never change: copies share them."""
         for value in vars(self).values():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
@@ -109,7 +109,7 @@ class Noise:
             if callable(Q):
                 assert gap is not None
                 what = f"Q({gap:.6g})"
-                own = covariance_of(what, Q(gap), self.p.n, f"a state has {plural(self.p.n, 'number')}")
+                own = covariance_of(what, Q(gap), self.p.n, f"a state has {plural(self.p.n, 'dimension')}")
                 if not isinstance(own, np.ndarray) or own.ndim != 2:
                     raise InvalidArgument(f"{what} is {shown(own)}, and should be a matrix.")
             else:
@@ -139,12 +139,13 @@ def checked(
     if own_mean.ndim != 1 or own_mean.size == 0:
         raise InvalidArgument(f"mean= is a list of numbers, one for each of a state, not {shown(mean)}.")
     n = own_mean.size
-    spread = covariance_of("covariance", covariance, n, f"mean= says that a state has {plural(n, 'number')}")
+    why = f"mean= says that a state has {plural(n, 'dimension')}"
+    spread = covariance_of("covariance", covariance, n, why)
     if not isinstance(spread, np.ndarray) or spread.ndim != 2:
         raise InvalidArgument(
             f"covariance= is a matrix, a list of variances or a number, not {shown(covariance)}."
         )
-    own_Q = covariance_of("Q", Q, n, f"mean= says that a state has {plural(n, 'number')}")
+    own_Q = covariance_of("Q", Q, n, why)
     wants = extras("f", f), extras("h", h, ("u", "t"))
     takes = any("u" in each for each in wants)
     if n_inputs is not None and (
@@ -164,7 +165,7 @@ def checked(
         )
     else:
         m = given.shape[-1]
-    own_R = covariance_of("R", R, m, f"an observation has {plural(m, 'number')}")
+    own_R = covariance_of("R", R, m, f"an observation has {plural(m, 'dimension')}")
     return {
         **{"f": f, "h": h, "F": F, "H": H, "Q": own_Q, "R": own_R, "mean": own_mean, "covariance": spread},
         **{"n_inputs": int(n_inputs or 1) if takes else 0, "wants": wants},

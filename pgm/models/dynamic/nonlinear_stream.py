@@ -78,7 +78,7 @@ class NonlinearStream:
         If it raises, the stream is as it was.
 
         Args:
-            data: a number or a row of values, NaN or None where nothing was observed; or many of these.
+            data: a value or a row of values, NaN or None where nothing was observed; or many of these.
             inputs: a row for each of these steps.
             times: the time of each, where f or Q depends on the gap.
 

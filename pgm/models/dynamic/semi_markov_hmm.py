@@ -40,7 +40,7 @@ class SemiMarkovHMM(HiddenChain):
         max_duration: the longest duration; needed where `durations` is a distribution, or left out.
         complete: whether the time of the last state is over when the sequence ends; else it may go on.
         states: the names of the states; 0, 1, ... if left out.
-        n_states: their number, where nothing else says it.
+        n_states: how many there are, if nothing else determines it.
         name: what the model is called in print and in files.
 
     >>> import pgm
@@ -115,7 +115,7 @@ class SemiMarkovHMM(HiddenChain):
             self._tables["initial", ""] = distribution(initial, self.variable, "initial=")
         if transition is not None:
             self._tables["transition", ""] = transitions(transition, self.variable)
-        if self._form is not None and self._form.has_numbers:
+        if self._form is not None and self._form.has_parameters:
             table = self._rows_of_form(self._form)
         if table is not None:
             found = rows_of(table, self.variable, 1, "durations=") if self._form is None else table
@@ -166,7 +166,7 @@ class SemiMarkovHMM(HiddenChain):
 
     def _part(self, part: str) -> np.ndarray:
         if (part, "") not in self._tables:
-            self._check_numbers()
+            self._check_parameters()
         return self._tables[part, ""]
 
     def _free_of(self, key: Key) -> int:
@@ -197,7 +197,7 @@ class SemiMarkovHMM(HiddenChain):
         return StatePath(self.variable, codes, joint, likely)
 
     def to_network(self, steps: int) -> BayesianNetwork:
-        """Return the Bayesian network of so many steps: "place[0]" is a state and how long it has been.
+        """Return the Bayesian network of this many steps: "place[0]" is a state and how long it has been.
 
         If the model is `complete`, "ends[T-1]" says whether the time of the last state is over then.
         """

@@ -24,7 +24,7 @@ class SwitchingHMM(JointChains):
         chains: a list of chains, or a dict by name: `pgm.MarkovChain(initial, transition)`, a pair of such
             tables, or a number of states that are yet to be learned.
         switch: a `pgm.MarkovChain` (or a pair of tables) whose states are the chains in their order; or one
-            probability for each chain, where each step chooses anew. Left out: a Markov chain yet to be
+            probability for each chain, where steps choose independently. Left out: a Markov chain yet to be
             learned.
         emission: for each chain what its states emit; all are of one kind.
         name: what the model is called in print and in files.
@@ -98,7 +98,7 @@ class SwitchingHMM(JointChains):
         return dict(zip(self.chains[1:], self._emission.shared.parts, strict=True))
 
     def transition(self, chain: str) -> np.ndarray:
-        """P(next state | last state) of a chain; of a switch that chooses anew the same row for each."""
+        """P(next state | last state) of a chain; of a switch without memory the same row for each."""
         if chain == "switch" and self._anew:
             return np.tile(self._table("initial", chain), (self.variables[0].card, 1))
         return self._table("transition", chain)

@@ -147,13 +147,13 @@ class SwitchingLinearDynamicalSystem(Tabular):
         """The log density of what was observed; of several series, the sum.
 
         Args:
-            data: a number or a row of values for each step, NaN or None where nothing was observed; or a list
+            data: a value or a row of values for each step, NaN or None where nothing was observed; or a list
                 of such series, an array of three axes, or a data frame.
             engine: "auto", "exact", "gpb2", "imm", "gpb1", "rao-blackwellised", or a `pgm.filters` object.
             inputs: a row for each step.
-            lengths: the number of steps of each series, where they stand one below the other.
+            lengths: the number of steps of each series, if they are concatenated.
             sequence: the column of a data frame that says which series a row belongs to.
-            by: "sequence" for an array with one number for each series, "step" for each step's share given
+            by: "sequence" for an array with one entry for each series, "step" for each step's share given
                 those before; all together if left out.
 
         Raises:
@@ -346,7 +346,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
             seed: a whole number, or a numpy Generator.
 
         Raises:
-            InvalidArgument: there is no step; a system is unstable and leaves the range of numbers.
+            InvalidArgument: there is no step; a system is unstable and leaves the range of floats.
 
         >>> still = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
         >>> one = SwitchingLinearDynamicalSystem([1.0], [[1.0]], [still])
@@ -442,13 +442,13 @@ class SwitchingLinearDynamicalSystem(Tabular):
         return self._fit_report
 
     def to_network(self, steps: int) -> BayesianNetwork:
-        """The same system as a Bayesian network of so many steps: variables regime[0], x[0], y[0], ...
+        """The same system as a Bayesian network of this many steps: variables regime[0], x[0], y[0], ...
 
         Args:
             steps: how many.
 
         Raises:
-            InvalidArgument: steps is no number of 1 at least, a start is diffuse, or there are inputs.
+            InvalidArgument: steps is not a number of 1 at least, a start is diffuse, or there are inputs.
 
         >>> import pgm
         >>> calm = pgm.LinearDynamicalSystem(A=0.9, C=1.0, Q=0.1, R=0.8, mean=0.0, covariance=1.0)

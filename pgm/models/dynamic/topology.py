@@ -43,7 +43,7 @@ class LeftToRight:
     max_jump: int = 1
 
     def __post_init__(self) -> None:
-        """Check the number."""
+        """Check the argument."""
         _jump(self.max_jump, "max_jump", 1)
 
     def mask(self, n: int) -> np.ndarray:
@@ -92,7 +92,7 @@ class Banded:
     width: int = 1
 
     def __post_init__(self) -> None:
-        """Check the number."""
+        """Check the argument."""
         _jump(self.width, "width", 0)
 
     def mask(self, n: int) -> np.ndarray:

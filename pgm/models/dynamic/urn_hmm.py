@@ -143,7 +143,7 @@ class UrnHMM(HiddenChain):
         return super()._with(tables, self._emission)
 
     def to_network(self, steps: int) -> BayesianNetwork:
-        """Return the Bayesian network of so many steps: "place[t]" is an urn, contents and what is drawn.
+        """Return the Bayesian network of this many steps: "place[t]" is an urn, contents and what is drawn.
 
         Paths that lead to an empty urn end in "ends[t]": given that it is False, answers are the same.
         """

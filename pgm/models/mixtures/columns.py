@@ -29,16 +29,14 @@ def emission_of(
     (('mm',), ('rain',))
     """
     found = observations(frame, states=states, continuous=continuous).variables
-    numbers = tuple([name for name, v in found.items() if v.continuous])
+    real = tuple([name for name, v in found.items() if v.continuous])
     parts: dict[Any, Emission] = {}
     for name, variable in found.items():
         if not variable.continuous:
             parts[name] = Categorical(symbols=list(variable.states))
-        elif name == numbers[0]:
-            one = len(numbers) == 1
-            parts[name if one else numbers] = (
-                Gaussian(form=form) if one else Gaussian(dim=len(numbers), form=form)
-            )
+        elif name == real[0]:
+            one = len(real) == 1
+            parts[name if one else real] = Gaussian(form=form) if one else Gaussian(dim=len(real), form=form)
     if not parts:
         raise InvalidFrame("The frame has no columns: there is nothing to learn from.")
     return Product(parts)

@@ -31,7 +31,7 @@ _ENOUGH = 10  # complete rows for each component and entry, to start from these 
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
+class Parameters:
     """The parameters of a mixture."""
 
     weights: np.ndarray
@@ -66,7 +66,7 @@ class Task:
                 f"method= is {listed(METHODS)}, not {shown(method)}.{nearest(method, METHODS)}"
             )
         if method == "squarem" and not hasattr(model.emission, "with_parameters"):
-            raise InvalidArgument(f'method="squarem" does not go with a {type(model.emission).__name__}.')
+            raise InvalidArgument(f'method="squarem" does not work with a {type(model.emission).__name__}.')
         self.model, self.read, self.method, self.labels = model, read, method, labels
         self.k, self.clock = model.n_components, start_clock()
         self.observed = model.emission.read(read)
@@ -100,24 +100,27 @@ class Task:
         self.prior_weights = counts_of(given.get("weights"), (self.k,), "weights")
         if (self.prior_weights < 0.0).any():
             raise InvalidArgument(
-                "prior= of 'weights': a Dirichlet with numbers under 1 need not have a mode, and `fit` looks "
-                "for it; take numbers from 1 on."
+                "prior= of 'weights': a Dirichlet with parameters below 1 need not have a mode, and `fit` "
+                "looks "
+                "for it; use parameters from 1 on."
             )
         model, rows = self.model, self.observed.rows
         believed = of_emission(given.get("emission"), model.emission, model.variable, rows, self.counts)
         if believed is not None and self.fixed["emission"].any() and not self.fixed["emission"].all():
-            raise InvalidArgument("A prior of the emission does not go with components whose own is fixed.")
+            raise InvalidArgument(
+                "A prior of the emission cannot be combined with components whose emission is fixed."
+            )
         self.prior_emission: EmissionPrior | None = believed
         of_symbols = getattr(believed, "statistics", None)
         if isinstance(of_symbols, np.ndarray) and (of_symbols < 0.0).any():
             raise InvalidArgument(
-                "prior= of 'emission': a Dirichlet with numbers under 1 need not have a mode, and `fit` "
-                "looks for it; take numbers from 1 on."
+                "prior= of 'emission': a Dirichlet with parameters below 1 need not have a mode, and `fit` "
+                "looks for it; use parameters from 1 on."
             )
 
     # --- the two steps ---
 
-    def expect(self, now: Numbers) -> Step[Counted]:
+    def expect(self, now: Parameters) -> Step[Counted]:
         """The E-step: responsibilities; with "hard", all on the most probable component."""
         self.clock.check("EM")
         logs = self.labels.added(now.emission.log_rows(self.observed.rows), self.seen)
@@ -145,7 +148,7 @@ class Task:
         place, state = self.read.place(row), self.seen.state_of(row)
         label = "" if state < 0 else f" in the component {shown(self.model.states[state])}"
         return ImpossibleEvidence(
-            f"{place[0].upper()}{place[1:]}: what is observed here is impossible{label} with the numbers "
+            f"{place[0].upper()}{place[1:]}: what is observed here is impossible{label} with the parameters "
             "that learning begins with. Zeros stay zero: begin with others, or leave out what is to be "
             "learned."
         )
@@ -157,7 +160,7 @@ class Task:
             shares = np.where(fixed, 0.0, shares)
         return emission.gathered(self.observed.rows, shares)
 
-    def maximise(self, now: Numbers, found: Counted, iteration: int) -> Numbers:
+    def maximise(self, now: Parameters, found: Counted, iteration: int) -> Parameters:
         """The M-step: maximum likelihood parameters for these responsibilities."""
         counts = found.shares.sum(axis=0) + self.prior_weights
         weights = normalised(counts[None], now.weights[None], self.fixed["weights"][None])[0]
@@ -169,7 +172,7 @@ class Task:
                 if not (found.shares.sum(axis=0)[fixed].any() and not found.shares[:, ~fixed].any()):
                     raise
             self.check(emission, f"in iteration {iteration}")
-        return Numbers(weights, emission)
+        return Parameters(weights, emission)
 
     def fitted(self, emission: Any, statistics: Any) -> Emission:
         """The most probable emission for these statistics."""
@@ -195,7 +198,7 @@ class Task:
             "that varies as all data do."
         )
 
-    def stride(self, first: Numbers, second: Numbers, third: Numbers) -> Numbers | None:
+    def stride(self, first: Parameters, second: Parameters, third: Parameters) -> Parameters | None:
         """Extrapolate from three successive parameters (SQUAREM)."""
         way = [_flat(each) for each in (first, second, third)]
         for flat in strides(*way):
@@ -208,28 +211,28 @@ class Task:
                 at += like.size
             emission = third.emission.with_parameters(arrays)  # type: ignore[attr-defined]
             if emission is not None and emission.collapsed(self.observed.rows) is None:
-                return Numbers(weights / weights.sum(), emission)
+                return Parameters(weights / weights.sum(), emission)
         return None
 
     # --- initialisation ---
 
-    def given(self, random: np.random.Generator) -> Numbers:
+    def given(self, random: np.random.Generator) -> Parameters:
         """The parameters that the model has, and guesses for the others."""
         model = self.model
-        if model._weights is not None and model.emission.has_numbers:
-            return Numbers(model._weights, model.emission)
+        if model._weights is not None and model.emission.has_parameters:
+            return Parameters(model._weights, model.emission)
         guess = self.guess(random)
-        return Numbers(
+        return Parameters(
             guess.weights if model._weights is None else model._weights,
-            model.emission if model.emission.has_numbers else guess.emission,
+            model.emission if model.emission.has_parameters else guess.emission,
         )
 
-    def guess(self, random: np.random.Generator) -> Numbers:
+    def guess(self, random: np.random.Generator) -> Parameters:
         """Initial guesses from the data, except for what is fixed: clusters around distant centres."""
         emission, counts = self.model.emission, self.counts
         rows, fixed = self.observed.rows, self.fixed["emission"]
-        if fixed.any() and emission.has_numbers:
-            return Numbers(self._own_weights(np.full(self.k, 1.0 / self.k)), emission)
+        if fixed.any() and emission.has_parameters:
+            return Parameters(self._own_weights(np.full(self.k, 1.0 / self.k)), emission)
         if self.spread is not None and (gaps := np.isnan(rows).any(axis=1)).any():
             if (counts[~gaps] > 0.0).sum() < _ENOUGH * self.k * rows.shape[1] and emission.domain is None:
                 rows = _filled(emission, rows)
@@ -238,12 +241,13 @@ class Task:
         shares = self.labels.first(emission.first_guess(rows, counts, self.k, random), self.seen, self.heavy)
         if not shares.any():
             raise InvalidArgument(
-                f"There are too few complete rows to begin {self.k} components with: give the model numbers."
+                f"There are too few complete rows to begin {self.k} components with: give the model "
+                "parameters."
             )
         total = shares.sum(axis=0)
         made = self.fitted(emission, emission.gathered(rows, np.ascontiguousarray(shares)))
         self.check(made, "at the start")
-        return Numbers(self._own_weights(total / total.sum()), made)
+        return Parameters(self._own_weights(total / total.sum()), made)
 
     def _own_weights(self, guess: np.ndarray) -> np.ndarray:
         own = self.model._weights
@@ -251,7 +255,7 @@ class Task:
 
     def run(
         self, starts: Any, max_iter: int, tol: float, random: np.random.Generator
-    ) -> tuple[Numbers, FitReport]:
+    ) -> tuple[Parameters, FitReport]:
         """Run EM from each start, and keep the best."""
         if (
             isinstance(starts, bool)
@@ -263,7 +267,7 @@ class Task:
             )
         self._check_fixed()
         seeds = random.spawn(int(starts))
-        begin: list[Callable[[], Numbers]] = [lambda: self.given(seeds[0])]
+        begin: list[Callable[[], Parameters]] = [lambda: self.given(seeds[0])]
         begin += [lambda seed=seed: self.guess(seed) for seed in seeds[1:]]  # type: ignore[misc]
         self._check_apart(int(starts))
         best, reports, number = climb(
@@ -290,24 +294,26 @@ class Task:
 
     def _check_fixed(self) -> None:
         if self.fixed["weights"].any() and self.model._weights is None:
-            raise InvalidArgument("fixed= names 'weights', which has no numbers yet.")
-        if self.fixed["emission"].any() and not self.model.emission.has_numbers:
-            raise InvalidArgument("fixed= names 'emission', which has no numbers yet.")
+            raise InvalidArgument("fixed= names 'weights', which has no parameters yet.")
+        if self.fixed["emission"].any() and not self.model.emission.has_parameters:
+            raise InvalidArgument("fixed= names 'emission', which has no parameters yet.")
 
     def _check_apart(self, starts: int) -> None:
         """Refuse a start that EM cannot leave: all components are alike, and no label tells them apart."""
         model = self.model
-        if starts > 1 or self.k == 1 or not model.emission.has_numbers or not self.labels.silent:
+        if starts > 1 or self.k == 1 or not model.emission.has_parameters or not self.labels.silent:
             return
         if self.fixed["emission"].all() or not hasattr(model.emission, "parameters"):
             return
         if all((part == part[:1]).all() for part in model.emission.parameters()):
             raise InvalidArgument(
-                "EM cannot begin here: all components are alike, so no step would ever tell them apart. Give "
-                "them other numbers, leave the numbers out, or take starts=5: all but the first are guesses."
+                "EM cannot begin here: all components are alike, so no step would ever distinguish them. "
+                "Give "
+                "them other parameters, leave these out, or take starts=5: all but the first are "
+                "guesses."
             )
 
-    def _n_free(self, now: Numbers) -> int:
+    def _n_free(self, now: Parameters) -> int:
         free = int(((now.weights > 0.0) & ~self.fixed["weights"]).sum())
         return max(free - 1, 0) + now.emission.n_free(~self.fixed["emission"])
 
@@ -324,7 +330,7 @@ def believed(logs: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return shares, each
 
 
-def _flat(now: Numbers) -> np.ndarray:
+def _flat(now: Parameters) -> np.ndarray:
     parts = [now.weights, *now.emission.parameters()]  # type: ignore[attr-defined]
     return np.concatenate([part.reshape(-1) for part in parts])
 
@@ -340,5 +346,5 @@ def _spreads(rows: np.ndarray) -> np.ndarray | None:
 
 def _filled(emission: Any, rows: np.ndarray) -> np.ndarray:
     """Rows with missing continuous values replaced by the mean of their column."""
-    numbers = getattr(emission, "of_numbers", np.ones(rows.shape[1], bool))
-    return np.where(numbers, completed(rows), rows)
+    real = getattr(emission, "continuous_columns", np.ones(rows.shape[1], bool))
+    return np.where(real, completed(rows), rows)

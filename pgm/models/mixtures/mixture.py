@@ -88,7 +88,7 @@ class Mixture:
         }
         self.variable = Variable.of("component", _domain(states, sizes))
         self._weights = None if weights is None else distribution(weights, self.variable, "weights=")
-        if emission.has_numbers and emission.n_states is None and self.n_components > 1:
+        if emission.has_parameters and emission.n_states is None and self.n_components > 1:
             raise InvalidArgument(
                 f"emission= is one distribution, and there are {self.n_components} components: it needs a "
                 "row for each of them."
@@ -219,7 +219,7 @@ class Mixture:
         >>> Mixture([0.5, 0.5], pgm.Gaussian([0.0, 3.0], sd=0.0)).sample(3, seed=0).to_dict()
         {'component': [1, 0, 0], 'x': [3.0, 0.0, 0.0]}
         """
-        self._check_numbers()
+        self._check_parameters()
         random, n = generator(seed), draw_count(n)
         codes = random.choice(self.n_components, size=n, p=self.weights / self.weights.sum())
         rows = self.emission.draw(codes, random)
@@ -313,7 +313,7 @@ class Mixture:
             prior: as for `fit`; applied once, to all rows so far.
             rate: how much the new batch counts in the average, from 0 to 1, where things drift; left out: the
                 number of batches to the power of -0.6, which forgets a bad beginning and settles.
-            seed: of the guess that the first batch begins with, where there are no numbers.
+            seed: of the guess that the first batch begins with, where there are no parameters.
 
         Raises:
             InvalidArgument: an option is out of range; a value cannot be observed; a component collapses.
@@ -333,7 +333,7 @@ class Mixture:
         self.fit_report = None
         return self
 
-    def _take(self, made: learning.Numbers, read: Sequences) -> None:
+    def _take(self, made: learning.Parameters, read: Sequences) -> None:
         made.weights.flags.writeable = False
         self._weights, self.emission = made.weights, made.emission
         named = getattr(made.emission, "names", None) is not None
@@ -357,7 +357,7 @@ class Mixture:
         >>> net.query("component", {"x": 2.5}).values.round(6).tolist()
         [0.09026, 0.90974]
         """
-        self._check_numbers()
+        self._check_parameters()
         return BayesianNetwork._from_cpds(self.name, nodes_of(self))
 
     def copy(self) -> Self:
@@ -393,7 +393,7 @@ class Mixture:
             columns: the names of one column or two, of several.
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
 
         Raises:
             IncompleteModel: there are no parameters yet.
@@ -401,7 +401,7 @@ class Mixture:
         """
         from pgm import plot
 
-        self._check_numbers()
+        self._check_parameters()
         return plot.mixture(self, data, columns, ax, figsize=figsize, title=title)
 
     def __repr__(self) -> str:
@@ -426,9 +426,9 @@ class Mixture:
 
     # --- how ---
 
-    def _check_numbers(self) -> None:
-        if self._weights is None or not self.emission.has_numbers:
-            raise IncompleteModel("The mixture has no numbers yet: give it some, or fit it to data.")
+    def _check_parameters(self) -> None:
+        if self._weights is None or not self.emission.has_parameters:
+            raise IncompleteModel("The mixture has no parameters yet: set them, or fit it to data.")
 
     def _labelled(self, data: Any, labels: Any, noise: Any) -> tuple[Sequences, Labels]:
         read, known = labels_of(labels, noise, self._rows(data), self.variable)
@@ -450,7 +450,7 @@ class Mixture:
 
     def _believed(self, data: Any, impossible: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """P(component | row), and log P of each row."""
-        self._check_numbers()
+        self._check_parameters()
         read = self._selected(self._rows(data))
         observed = self.emission.read(read)
         with np.errstate(divide="ignore"):

@@ -8,7 +8,7 @@ import numpy as np
 
 from pgm.cpds import CPD, TableCPD
 from pgm.errors import InvalidArgument
-from pgm.models.number_nodes import density_nodes, normal_nodes
+from pgm.models.continuous_nodes import density_nodes, normal_nodes
 from pgm.variables import Variable, as_domain
 
 if TYPE_CHECKING:

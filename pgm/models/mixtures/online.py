@@ -13,7 +13,7 @@ from pgm.frames import Sequences
 from pgm.models.dynamic.checks import normalised
 
 from .labels import Labels
-from .learning import Numbers, Task
+from .learning import Parameters, Task
 
 if TYPE_CHECKING:
     from .mixture import Mixture
@@ -31,12 +31,12 @@ class State:
     emission: Any  # its statistics
 
 
-def begun(task: Task, made: Numbers) -> State:
+def begun(task: Task, made: Parameters) -> State:
     """The expected statistics of `fit`: the first batch."""
     return _of(task, made, task.last)
 
 
-def _of(task: Task, now: Numbers, counted: Any) -> State:
+def _of(task: Task, now: Parameters, counted: Any) -> State:
     rows = float(task.heavy.sum())
     found = task.statistics(now.emission, counted)
     return State(1, rows, counted.shares.sum(axis=0) / rows, times(found, 1.0 / rows))
@@ -50,7 +50,7 @@ def step(
     prior: Any,
     rate: Any,
     random: np.random.Generator,
-) -> tuple[Numbers, State]:
+) -> tuple[Parameters, State]:
     """One batch: expect, average, maximise."""
     if rate is not None and (
         isinstance(rate, bool) or not isinstance(rate, int | float) or not 0.0 < rate <= 1.0
@@ -69,4 +69,4 @@ def step(
     made = normalised((new.rows * new.counts + task.prior_weights)[None], now.weights[None])[0]
     emission = task.fitted(now.emission, times(new.emission, new.rows))
     task.check(emission, f"in batch {new.batches}")
-    return Numbers(made, emission), new
+    return Parameters(made, emission), new

@@ -114,7 +114,7 @@ def select_components(
         )
     if not isinstance(emission, Emission) or emission.n_states is not None:
         raise InvalidArgument(
-            f"emission= is a distribution that has no numbers yet, such as pgm.Gaussian(dim=2), not "
+            f"emission= is a distribution without parameters, such as pgm.Gaussian(dim=2), not "
             f"{shown(emission)}."
         )
     sizes = _sizes(n_components)
@@ -131,7 +131,9 @@ def select_components(
     if folds is not None and (
         isinstance(folds, bool) or not isinstance(folds, int) or not 2 <= folds <= read.n_rows
     ):
-        raise InvalidArgument(f"folds= is a number from 2 to {read.n_rows}, the rows, not {shown(folds)}.")
+        raise InvalidArgument(
+            f"folds= is a whole number from 2 to {read.n_rows}, the rows, not {shown(folds)}."
+        )
     part = random.permutation(read.n_rows) % (folds or 1)
 
     def fitted(size: int, counts: np.ndarray) -> Mixture:

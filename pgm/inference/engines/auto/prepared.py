@@ -1,4 +1,4 @@
-"""The choice of an engine when none is named: a clique tree; if none fits, the engines whose turn is next.
+"""The choice of an engine when none is named: a clique tree; if none fits, the next engines in line.
 
 Their `turns` say which these are, in which order and why. All of them are exact: nothing is approximated
 unless the user asks for it.

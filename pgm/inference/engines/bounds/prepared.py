@@ -97,7 +97,7 @@ class BoundsAnswers(ReducedSums, ReducedMaxima):
                 assert bounds_of is not None
                 value, proven = propagation.wide_of(bounds_of[0]), False
                 why = "the sum over the rest was not done in time" if late else "the rest is too large a sum"
-                said = f"{why}: the number is a bound from below"
+                said = f"{why}: the value is a lower bound"
             if value[0] == 0.0:
                 raise Impossible
         except Impossible:

@@ -96,12 +96,12 @@ class Chain:
 
     @cached_property
     def is_narrow(self) -> bool:
-        """Whether transitions are so small beside others that zero that sums may lose states."""
+        """Whether some transitions are so small compared with others that sums may lose states."""
         small = np.concatenate([self.start, self.flat])
         return not self.is_safe and bool(small[small > 0.0].min(initial=1.0) < _LEAST_WITH_ZEROS)
 
 
-_Places = np.ndarray | None  # where rows of some sequences stand among all; None: these are all
+_Places = np.ndarray | None  # the positions of rows of some sequences among all; None: these are all
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +159,7 @@ class Rows:
         return found
 
     def some(self, which: np.ndarray) -> tuple[Rows, _Places]:
-        """These sequences, and where their rows stand among all; None: these are all."""
+        """These sequences, and the positions of their rows among all; None: these are all."""
         if which.size == self.starts.size - 1:
             return self, None
         first, last = int(which[0]), int(which[-1]) + 1
@@ -476,7 +476,7 @@ def draw_far(tables: Sequence[np.ndarray], starts: np.ndarray, random: np.random
 def draw_given(
     chain: Chain, rows: Rows, many: int, random: np.random.Generator, clock: Clock
 ) -> list[np.ndarray]:
-    """States of all sequences given what was observed, drawn so many times."""
+    """States of all sequences given what was observed, drawn this many times."""
 
     def fast() -> list[np.ndarray]:
         alpha = _forward(chain, rows, clock)[0].reshape(-1)
@@ -531,7 +531,7 @@ def _by_sequence(
     """Each sequence in doubles where that loses nothing in it, else in logarithms: the bits it has alone.
 
     Args:
-        fast: answers about some sequences, which stand in these rows of all; in doubles.
+        fast: answers about some sequences, which are in these rows of all; in doubles.
         slow: the same in logarithms.
         chain: the chain.
         rows: all sequences.
@@ -582,7 +582,7 @@ def _by_sequence(
 
 
 def _groups(starts: np.ndarray) -> list[tuple[int, int]]:
-    """Sequences in groups of about so many rows."""
+    """Sequences in groups of about this many rows."""
     found, begin, count = [], 0, starts.size - 1
     while begin < count:
         end = int(np.searchsorted(starts, starts[begin] + _AT_ONCE, side="right")) - 1

@@ -210,8 +210,8 @@ def make_forest(
     case = reduce_case(program, Known(), everything, clock, prune=False, domains=False)
     shape = shape_of(case, clock, effort=0.0)
     scopes = [*wide, *(m.variables for m in arriving), *((v,) for v in inside.tolist()), *read]
-    numbers = math.fsum(math.prod(int(cards[v]) for v in scope) for scope in scopes)
-    check(shape, numbers, False)
+    entries = math.fsum(math.prod(int(cards[v]) for v in scope) for scope in scopes)
+    check(shape, entries, False)
     flat = np.array([place[v] for scope in scopes for v in scope], np.int32)
     ends = np.concatenate([[0], np.cumsum([len(scope) for scope in scopes])]).astype(np.int64)
     tree = lay_out_tree(case, shape, _NO_TARGETS, ends, flat, clock)

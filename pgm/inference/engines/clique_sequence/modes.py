@@ -46,10 +46,10 @@ def _joined(first: Calibrated, second: Calibrated) -> Calibrated:
     report = merged([first.report, second.report]).changed(residuals=both)
     if not (first.report.converged and second.report.converged):
         found = second if second.report.converged else first
-        said = f"another order of the tables gave numbers up to {apart:.2g} apart; {found.report.advice}"
+        said = f"another order of the tables gave values up to {apart:.2g} apart; {found.report.advice}"
         return found._replace(report=report.changed(converged=False, error=apart, advice=said))
     if apart <= _APART:
-        said = f"another order of the tables gave numbers up to {apart:.2g} apart; {first.report.advice}"
+        said = f"another order of the tables gave values up to {apart:.2g} apart; {first.report.advice}"
         if apart <= _CLOSE:
             said = first.report.advice
         return first._replace(report=report.changed(converged=apart <= _CLOSE, error=apart, advice=said))

@@ -67,7 +67,7 @@ def solve(problem: Problem, options: CliqueSequence, clock: Clock) -> Solution:
                 sequence = _grow(problem, bound, clock, is_last=False, backwards=True)
                 second = _solved(problem, options, sequence)
         return solution(problem, first, second)
-    raise AssertionError("the last bound is not given up")
+    raise AssertionError("the last bound is kept")
 
 
 def _exactly(problem: Problem, options: CliqueSequence, bound: float, clock: Clock) -> Solution | None:
@@ -159,8 +159,8 @@ def _grow(
     """All forests, each with the messages from those before it."""
     kept, steps = [0.0], [0.0]
 
-    def check(shape: Shape, numbers: float, wide: bool) -> None:
-        needs, allowed = Needs("", sweeps="both", wide=wide, results=numbers), current().memory_limit
+    def check(shape: Shape, entries: float, wide: bool) -> None:
+        needs, allowed = Needs("", sweeps="both", wide=wide, results=entries), current().memory_limit
         if not wide:  # a new forest, which stays
             kept[0] += shape.layout + _KEPT * shape.tables
             steps[0] += 2.0 * shape.steps

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pgm.inference.trees.needs import Needs
 
 Wide = tuple[float, int]
-_MOST_VARIABLES = 64  # nobody waits for 2**64 runs
+_MOST_VARIABLES = 64  # 2**64 runs would never end
 
 
 @dataclass(frozen=True, eq=False, slots=True)

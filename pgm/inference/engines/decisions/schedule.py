@@ -46,7 +46,7 @@ class Schedule:
     scopes: tuple[Scope, ...]  # of all tables
     largest: Scope  # the variables of the largest table
     entries: float  # of the largest table
-    bytes: float  # at the most at one time
+    bytes: float  # the peak
     operations: float
 
 

@@ -63,7 +63,7 @@ def largest_entries(at: Posterior) -> np.ndarray:
     """The log of max P(states, known) over all states with each table entry, relative to the largest of all.
 
     The tables begin at `program.entries_at`. NaN in tables of which that is not known: variables hidden
-    inside gates are summed, and what stands beside them is read from no maximum.
+    inside gates are summed, and entries next to them are read from no maximum.
     """
     program, p = at.program, at.program.arrays
     case = reduce_case(program, at.known, at.everything(), at.clock, prune=False, keep_ones=True)

@@ -45,7 +45,7 @@ def best(case: Case, tree: Tree, clock: Clock, stage: np.ndarray, k: int) -> lis
     cliques and differ in the next. The best of a cell differs from the one it was split off only below that
     clique, so its value takes one lookup in one clique. Among cells whose best are equal, of which there may
     be many, the one whose best comes first as declared is wanted: they wait ordered by a lower bound on its
-    key, and only those whose turn comes are examined.
+    key, and only those that reach the top are examined.
     """
     t = tree.arrays
     first, pool = tree_runs.maximum(case, tree, clock, stage)

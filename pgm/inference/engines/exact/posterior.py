@@ -261,7 +261,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         """The codes of these states of the reduced variables with all others', and P(states, known).
 
         Variables hidden inside gates are summed, whatever their states here; by trees, since everything else
-        is fixed. So a maximum in which they are maximised too grows by at most the last number: the logarithm
+        is fixed. So a maximum in which they are maximised too grows by at most the last value: the logarithm
         of how many states are summed. An engine may answer with its best when time has run out, so this does
         not look at the clock.
         """

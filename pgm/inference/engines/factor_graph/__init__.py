@@ -78,11 +78,11 @@ def make_graph(case: Case, engine: str, *, each_message: float) -> Graph:
     m, n_factors = r.cards.size, r.factors.size
     widths = np.diff(r.scope_at)
     owners = np.repeat(np.arange(n_factors), widths)
-    numbers = float(r.cards[r.scopes].sum())
-    _check(engine, numbers * each_message + 40.0 * (p.cards.size + r.scopes.size + r.state_at[-1]))
+    entries = float(r.cards[r.scopes].sum())
+    _check(engine, entries * each_message + 40.0 * (p.cards.size + r.scopes.size + r.state_at[-1]))
     kept, table = distinct_tables(case)
     sizes = np.diff(r.table_at)[kept]
-    _check(engine, numbers * each_message + float((sizes * (40.0 + 4.0 * widths[kept])).sum()))
+    _check(engine, entries * each_message + float((sizes * (40.0 + 4.0 * widths[kept])).sum()))
     few = only_factors(case, kept)
     mantissas, exponents = few.wide_tables()
     begins = few.reduced.table_at[:-1]

@@ -1,9 +1,9 @@
 """The most probable states if gates are too wide to be summed first: sets of undominated choices.
 
 A gate's hidden variables are summed while its causes are maximised, so the best states of some causes depend
-on all the others. But a gate, with its child in one state, is summarised by two numbers A and B: each cause
+on all the others. But a gate, with its child in one state, is summarised by coefficients A and B: each cause
 turns them into A * a and A * b + B * g (`Gate.in_two`), and P(child | causes) is B in the end. Nothing is
-negative, so a choice of states that leaves both numbers smaller than another does is never part of the best.
+negative, so a choice of states that leaves both smaller than another does is never part of the best.
 Variables are eliminated one after the other as usual; but for each state of the variables they depend on, not
 a single best choice is kept but the Pareto front of undominated ones (Maua & de Campos 2012). The causes of a
 gate may be combined in any order, those with the largest effect first.
@@ -60,7 +60,7 @@ class _Choices:
     gates: tuple[int, ...]
     group: np.ndarray  # int64[rows] which states of the scope, ascending
     weights: np.ndarray  # [rows] logarithm of the product of the tables
-    numbers: np.ndarray  # [rows, gates, 3] logarithms of a, b and g of each open gate
+    coefficients: np.ndarray  # [rows, gates, 3] logarithms of a, b and g of each open gate
     chosen: tuple[int, ...]  # the eliminated variables, ascending
     codes: np.ndarray  # [rows, chosen] their states
 
@@ -113,7 +113,7 @@ class _Elimination:
             raise _TooMany
         self._gates: list[Gate] = [program.gates[i] for i in open_gates.tolist()]
         self._children: list[int] = []  # of each gate, -1 if observed
-        self._least: list[float] = []  # of each gate the least that its causes can make of g beside a, a log
+        self._least: list[float] = []  # of each gate the least log of g relative to a
         self._items: dict[int, _Choices] = {}
         self._with: list[set[int]] = [set() for _ in range(self._n + len(self._gates))]
         self._numbers = itertools.count()
@@ -143,7 +143,7 @@ class _Elimination:
         self._add(_Choices(tuple(sorted(scope)), (), kept, logs[kept], nothing, (), no_codes))
 
     def _add_gate(self, i: int, gate: Gate, places: np.ndarray) -> None:
-        """The effect of each open cause on the two numbers, and of all other causes together."""
+        """The effect of each open cause on the two coefficients, and of all other causes together."""
         r, codes = self._case.reduced, self._case.codes
 
         def states(v: int) -> np.ndarray:
@@ -230,7 +230,7 @@ class _Elimination:
         if node >= self._n:  # largest effect first, so that dominated choices are dropped early
             place = [item.gates.index(node - self._n) for item in items]
             gains = [
-                float((item.weights + item.numbers[:, i, 1]).max(initial=-math.inf))
+                float((item.weights + item.coefficients[:, i, 1]).max(initial=-math.inf))
                 for item, i in zip(items, place, strict=True)
             ]
             items = [
@@ -278,19 +278,19 @@ class _Elimination:
         within = np.arange(count) - np.repeat(np.cumsum(rows) - rows, rows)
         i = at_a[of_a[group]] + within // many_b[group]
         j = at_b[of_b[group]] + within % many_b[group]
-        numbers = np.empty((count, len(gates), 3))
+        coefficients = np.empty((count, len(gates), 3))
         for place, g in enumerate(gates):
             if g not in b.gates:
-                numbers[:, place] = a.numbers[i, a.gates.index(g)]
+                coefficients[:, place] = a.coefficients[i, a.gates.index(g)]
             elif g not in a.gates:
-                numbers[:, place] = b.numbers[j, b.gates.index(g)]
+                coefficients[:, place] = b.coefficients[j, b.gates.index(g)]
             else:
-                first, second = a.numbers[i, a.gates.index(g)], b.numbers[j, b.gates.index(g)]
-                numbers[:, place] = _after(first, second)
+                first, second = a.coefficients[i, a.gates.index(g)], b.coefficients[j, b.gates.index(g)]
+                coefficients[:, place] = _after(first, second)
         order = np.argsort(self._order[list(chosen)], kind="stable") if chosen else np.empty(0, np.int64)
         codes = np.concatenate([a.codes[i], b.codes[j]], axis=1)[:, order]
         ordered = tuple([chosen[k] for k in order.tolist()])
-        return _Choices(scope, gates, group, a.weights[i] + b.weights[j], numbers, ordered, codes)
+        return _Choices(scope, gates, group, a.weights[i] + b.weights[j], coefficients, ordered, codes)
 
     def _size(self, scope: Sequence[int]) -> int:
         return math.prod(self._cards[v] for v in scope)
@@ -305,10 +305,10 @@ class _Elimination:
         """The gate evaluated; or the variable chosen."""
         if node >= self._n:
             i = made.gates.index(node - self._n)
-            weights = made.weights + made.numbers[:, i, 1]
+            weights = made.weights + made.coefficients[:, i, 1]
             gates = made.gates[:i] + made.gates[i + 1 :]
-            numbers = np.delete(made.numbers, i, axis=1)
-            return _Choices(made.scope, gates, made.group, weights, numbers, made.chosen, made.codes)
+            coefficients = np.delete(made.coefficients, i, axis=1)
+            return _Choices(made.scope, gates, made.group, weights, coefficients, made.chosen, made.codes)
         if node in made.scope:
             i = made.scope.index(node)
             inner = self._size(made.scope[i + 1 :])
@@ -321,7 +321,8 @@ class _Elimination:
         codes = np.insert(made.codes, place, own, axis=1)[sort]
         chosen = (*made.chosen[:place], node, *made.chosen[place:])
         scope = tuple(v for v in made.scope if v != node)
-        return _Choices(scope, made.gates, group[sort], made.weights[sort], made.numbers[sort], chosen, codes)
+        weights, coefficients = made.weights[sort], made.coefficients[sort]
+        return _Choices(scope, made.gates, group[sort], weights, coefficients, chosen, codes)
 
     # --- undominated choices ---
 
@@ -330,7 +331,8 @@ class _Elimination:
         self._clock.check()
         worth = made.weights[:, None]
         for i in range(len(made.gates)):
-            worth = np.concatenate([worth + made.numbers[:, i, :1], worth + made.numbers[:, i, 1:2]], axis=1)
+            a, b = made.coefficients[:, i, :1], made.coefficients[:, i, 1:2]
+            worth = np.concatenate([worth + a, worth + b], axis=1)
         possible = np.any(worth > -np.inf, axis=1)
         if not possible.all():
             made, worth = _taken(made, possible), worth[possible]
@@ -362,7 +364,7 @@ class _Elimination:
 
 
 def _after(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The numbers of two parts of a gate together."""
+    """The coefficients of two parts of a gate together."""
     a, b, g = np.moveaxis(first, -1, 0)
     more_a, more_b, more_g = np.moveaxis(second, -1, 0)
     return np.stack([a + more_a, np.logaddexp(a + more_b, b + more_g), g + more_g], axis=-1)
@@ -373,6 +375,6 @@ def _taken(made: _Choices, rows: np.ndarray) -> _Choices:
         made,
         group=made.group[rows],
         weights=made.weights[rows],
-        numbers=made.numbers[rows],
+        coefficients=made.coefficients[rows],
         codes=made.codes[rows],
     )

@@ -42,10 +42,10 @@ def marginals(
     begins = posterior.program.arrays.state_at[: len(variables)]
     plain = [i for i in left if not is_continuous[i]]
     discrete = Marginals([variables[i] for i in plain], flat, begins[plain], report)
-    open_numbers = {i: variables[i] for i in left if is_continuous[i]}
-    if not open_numbers:
+    open_continuous = {i: variables[i] for i in left if is_continuous[i]}
+    if not open_continuous:
         return discrete
-    made = densities(posterior, open_numbers, flat, report)
+    made = densities(posterior, open_continuous, flat, report)
     return MixedMarginals([variables[i] for i in left], discrete, made, report)
 
 

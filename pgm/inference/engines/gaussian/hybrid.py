@@ -140,7 +140,7 @@ class HybridSums(Context, NamedSums):
         return self.trees.get(key, lay_out)
 
     def refuse_unknown(self, relevant: np.ndarray | None = None) -> None:
-        """Refuse a question about hidden numbers with densities of their own; None: about all numbers."""
+        """Refuse a question about hidden variables with arbitrary densities; None: about all of them."""
         lost = self.unknown if relevant is None else self.unknown & relevant
         if lost.any():
             own = [x for x in np.flatnonzero(lost).tolist() if x in self.gaussians.own]
@@ -273,8 +273,9 @@ class HybridSums(Context, NamedSums):
             low = float(logs[logs > -np.inf].min())
             if top - low > _FARTHEST:
                 raise InvalidEvidence(
-                    f"{listed(self.named(np.flatnonzero(self.seen)))}: so far from what is expected that the "
-                    f"likelihoods of different states differ by a factor of e**{top - low:.3g}; the largest "
+                    f"{listed(self.named(np.flatnonzero(self.seen)))}: so far from the expected values "
+                    f"that the likelihoods of different states differ by a factor of e**{top - low:.3g}; "
+                    "the largest "
                     f"that can be handled is e**{_FARTHEST:g}. Use other units, or a larger sd."
                 )
             self.clock.check()
@@ -392,7 +393,7 @@ class HybridSums(Context, NamedSums):
             some = held or list(self.intervals)
             raise InvalidEvidence(
                 f"{listed(self.named(some))}: given an interval, the continuous variables that depend on it "
-                "are no longer normally distributed. Give a number, or ask for P(interval): "
+                "are no longer normally distributed. Give a value, or ask for P(interval): "
                 "net.probability({name: pgm.Interval(lo, hi)}, given=...)."
             )
 
@@ -624,7 +625,7 @@ class HybridPosterior(HybridSums, NamedMaxima):
         return codes, values[0], log + deterministic.stretch(self, solved.made, states[0])
 
 
-def with_numbers(
+def hybrid_fields(
     compiled: ModelSnapshot, observed: Observed, plain: TableSums, soft: dict[int, np.ndarray]
 ) -> dict[str, Any]:
     """The fields of a model with continuous variables: the evidence on them besides that in `plain`."""

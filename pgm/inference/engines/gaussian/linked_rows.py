@@ -14,7 +14,7 @@ from pgm.factors.row_table import check_rows
 from pgm.factors.score import table_of
 from pgm.frames import side_by_side
 
-_WIDTH = 4  # numbers that a row takes besides its columns
+_WIDTH = 4  # floats that a row takes besides its columns
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -28,7 +28,7 @@ class _Link:
     complete: Set[int] = frozenset()  # continuous variables that all rows observe
     _found: dict[str, Any] = field(default_factory=dict)
 
-    def numbers_known(self) -> np.ndarray:
+    def values_known(self) -> np.ndarray:
         """In which rows all continuous parents that make a difference are observed."""
         known = np.ones(self.n_rows, bool)
         for p, matters in zip(self.score.continuous.tolist(), self._matters(), strict=True):
@@ -41,14 +41,14 @@ class _Link:
 
     def all_known(self) -> bool:
         """Whether every row has all parents."""
-        return bool(self.numbers_known().all()) and all(
+        return bool(self.values_known().all()) and all(
             v in self.codes and bool((self.codes[v] >= 0).all()) for v in self.score.discrete.tolist()
         )
 
     def _laid_out(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows to ask about: each row of the frame once for each configuration of its open parents."""
         score = self.score
-        there = np.flatnonzero(self.numbers_known())
+        there = np.flatnonzero(self.values_known())
         nothing = np.full(self.n_rows, -1, np.int32)
         columns = [self.codes.get(v, nothing) for v in score.discrete.tolist()]
         counts = np.ones(there.size, np.int64)
@@ -69,7 +69,7 @@ class _Link:
             codes[:, i] = np.where(open_, left % card, column)
             left = np.where(open_, left // card, left)
         hidden = np.zeros(total)
-        numbers = side_by_side(
+        values = side_by_side(
             [
                 hidden if p not in self.values else self.values[p] if plain else self.values[p][of]
                 for p in score.continuous.tolist()
@@ -77,8 +77,8 @@ class _Link:
             total,
         )
         if not self._matters().all():  # what makes no difference may be missing
-            numbers = np.where(np.isnan(numbers), 0.0, numbers)
-        return start, codes, numbers
+            values = np.where(np.isnan(values), 0.0, values)
+        return start, codes, values
 
     def open_at(self, row: int) -> list[int]:
         """The discrete parents that a row does not have."""
@@ -97,8 +97,8 @@ class Link(_Link):
         codes = np.empty((self.n_rows, score.discrete.size), np.int64, order="F")
         for i, v in enumerate(score.discrete.tolist()):
             codes[:, i] = self.codes[v]
-        numbers = side_by_side([self.values[p] for p in score.continuous.tolist()], self.n_rows)
-        return score.rows(codes, numbers)
+        values = side_by_side([self.values[p] for p in score.continuous.tolist()], self.n_rows)
+        return score.rows(codes, values)
 
     def logs(self) -> tuple[np.ndarray, np.ndarray]:
         """Where the configurations of the open discrete parents of each row begin, and log P(child | those).
@@ -106,13 +106,13 @@ class Link(_Link):
         A row whose continuous parents are not all observed begins at -1.
         """
         if "logs" not in self._found:
-            start, codes, numbers = self._laid_out()
-            self._found["logs"] = start, self.score.logs(codes, numbers)
+            start, codes, values = self._laid_out()
+            self._found["logs"] = start, self.score.logs(codes, values)
         found: tuple[np.ndarray, np.ndarray] = self._found["logs"]
         return found
 
     def table(self, row: int) -> Dense | None:
-        """P(child | open discrete parents) of one row; None if one of its numbers is hidden."""
+        """P(child | open discrete parents) of one row; None if one of its continuous parents is hidden."""
         start, logs = self.logs()
         if start[row] < 0:
             return None
@@ -147,20 +147,20 @@ class Link(_Link):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CurveLink(_Link):
-    """Numbers that follow others by a curve, in all rows."""
+    """Continuous variables given by a nonlinear regression on others, in all rows."""
 
     score: RowNormal
 
     def moments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Where the configurations of each row begin, and the mean and standard deviation under each."""
         if "moments" not in self._found:
-            start, codes, numbers = self._laid_out()
-            self._found["moments"] = (start, *self.score.moments(codes, numbers))
+            start, codes, values = self._laid_out()
+            self._found["moments"] = (start, *self.score.moments(codes, values))
         found: tuple[np.ndarray, np.ndarray, np.ndarray] = self._found["moments"]
         return found
 
     def table(self, row: int) -> GaussianFactor | None:
-        """The density of one row, given its open discrete parents; None if one of its numbers is hidden."""
+        """The density of one row given its open discrete parents; None if a continuous parent is hidden."""
         start, mean, sd = self.moments()
         if start[row] < 0:
             return None

@@ -1,7 +1,7 @@
-"""Numbers with densities of their own: what they say where they are observed, and where nobody can say.
+"""Continuous variables with arbitrary densities: their likelihood where observed, errors where hidden.
 
-An observed block is a likelihood over the states that select its density. Its numbers are known then, and
-what follows them by a line is exact as ever. Hidden, it takes part in no exact answer: what depends on it is
+An observed block is a likelihood over the states that select its density. Its values are known then, and
+linear functions of them stay exact. Hidden, it takes part in no exact answer: what depends on it is
 `unknown`, and the questions about that are refused.
 """
 
@@ -31,13 +31,13 @@ class Observed(NamedTuple):
 
 
 def columns_of(g: Gaussians, x: int) -> list[int]:
-    """The indices of the numbers of a block, the last of which is x."""
+    """The indices of the variables of a block, the last of which is x."""
     d = g.arrays
     return [*d.parents[d.parent_at[x] : d.parent_at[x + 1]].tolist(), x]
 
 
 def block_of(g: Gaussians, x: int) -> list[int]:
-    """The indices of the numbers of the block that has x."""
+    """The indices of the variables of the block that has x."""
     for y, own in g.own.items():
         if own.whole and x in (columns := columns_of(g, y)):
             return columns
@@ -52,7 +52,7 @@ def switches_of(g: Gaussians, x: int) -> list[int]:
 
 
 def whole_blocks(g: Gaussians, seen: np.ndarray) -> tuple[list[int], list[tuple[list[int], list[int]]]]:
-    """The blocks that are observed, each by its last number; and of those in part what is and is not seen."""
+    """The observed blocks, each by its last variable; and what is and is not seen of partly observed ones."""
     found, torn, covered = [], [], set()
     for x, own in g.own.items():
         if own.whole:
@@ -73,7 +73,8 @@ def refuse_torn(torn: Sequence[tuple[list[int], list[int]]], names: Sequence[str
     block = [names[c] for c in sorted([*torn[0][0], *torn[0][1]])]
     if not missing:
         return InvalidEvidence(
-            f"{listed(there)} was added as part of a block whose last number is not in the network: add all "
+            f"{listed(there)} was added as part of a block whose last variable is not in the network: add "
+            "all "
             "of them, or remove it."
         )
     is_are = "is" if len(there) == 1 else "are"
@@ -119,7 +120,7 @@ def observe(
 
 
 def unknown(g: Gaussians, seen: np.ndarray) -> np.ndarray:
-    """Which hidden numbers have a density of their own, or follow from such ones."""
+    """Which hidden variables have an arbitrary density, or depend on such ones."""
     found = np.zeros(g.n, bool)
     if g.own:
         d = g.arrays
@@ -145,7 +146,7 @@ def asked_for(g: Gaussians, asked: Sequence[int], seen: np.ndarray, intervals: S
 
 
 def refuse(names: Sequence[str], unknowns: Sequence[str]) -> InvalidArgument:
-    """The error where an exact answer would need the density of numbers that are hidden."""
+    """The error where an exact answer would need the density of hidden variables."""
     them = "it" if len(names) == 1 else "them"
     depends = "" if set(names) == set(unknowns) else f" (what is asked or given depends on {listed(names)})"
     return InvalidArgument(
@@ -153,7 +154,7 @@ def refuse(names: Sequence[str], unknowns: Sequence[str]) -> InvalidArgument:
         f"{'its' if len(names) == 1 else 'their'} own, and exact inference has no form for {them}{depends}. "
         f'Observe {them}, or draw: engine="likelihood-weighting" or "gibbs". The density of a value is '
         "exact: "
-        f"net.probability({{{names[0]!r}: number}}, given=...)."
+        f"net.probability({{{names[0]!r}: value}}, given=...)."
     )
 
 
@@ -163,7 +164,7 @@ def draw(
 ) -> None:  # fmt: skip
     """Put draws of hidden blocks where noise is: their stand-ins have mean 0 and standard deviation 1.
 
-    `only`: of the block that has this number.
+    `only`: of the block that has this variable.
     """
     for x, own in g.own.items():
         if own.whole and not seen[x] and (only is None or only in columns_of(g, x)):

@@ -38,11 +38,9 @@ if TYPE_CHECKING:
     from pgm.inference.engines.model_snapshot import ModelSnapshot
 
 _Answer = TypeVar("_Answer")
-_MOST_NUMBERS = 2  # hidden, of what is not linear
-_OWN_POINTS = {1: 1024, 2: 128}  # on each of their axes: nobody knows how steep it is
-_OWN_REACH = (
-    4.0  # standard deviations more, where a state that was observed moves a number by nobody knows what
-)
+_MOST_HIDDEN = 2  # hidden, of what is not linear
+_OWN_POINTS = {1: 1024, 2: 128}  # on each of their axes: how steep it is is unknown
+_OWN_REACH = 4.0  # standard deviations more, where an observed state moves a variable by an unknown amount
 _REACH = 8.5  # standard deviations to either side of the mean; beyond is 1e-17
 # Of a step: in standard deviations of the narrowest normal, and in log odds. Both leave errors of some 1e-12.
 _STEP, _ODDS_STEP = 0.8, 0.5
@@ -107,14 +105,14 @@ def prepare(
 
 
 def _check_few(compiled: ModelSnapshot, open_: Sequence[Open]) -> None:
-    """Refuse what is not linear in more hidden numbers than a grid of them can follow."""
+    """Refuse what is not linear in more hidden continuous variables than a grid can cover."""
     assert compiled.gaussians is not None
     for one in open_:
-        if not one.score.linear and one.hidden.size > _MOST_NUMBERS:
+        if not one.score.linear and one.hidden.size > _MOST_HIDDEN:
             hidden = [compiled.names[int(compiled.gaussians.positions[x])] for x in one.hidden]
             raise InvalidArgument(
                 f"{compiled.names[one.score.child]!r} depends on {listed(hidden)}, not observed: a grid "
-                f"follows up to {_MOST_NUMBERS} such numbers of an estimator. Observe some of them."
+                f"follows up to {_MOST_HIDDEN} such inputs of an estimator. Observe some of them."
             )
 
 

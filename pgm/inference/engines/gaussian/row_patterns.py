@@ -58,7 +58,7 @@ class Linked:
     factors: Sequence[Factor]  # of the discrete variables, in order
 
     def surely_possible(self, observed: Iterable[int], g: Gaussians) -> bool:
-        """Whether no state or number that these variables may have is impossible."""
+        """Whether no state or value that these variables may have is impossible."""
         if not (g.arrays.sd > 0.0).all():
             return False
         place = np.cumsum(g.index_of < 0) - 1
@@ -127,20 +127,20 @@ class Rows:
         return self.found
 
     def _at_once(self, rows: np.ndarray) -> bool:
-        """Take what is said of targets as it is, if rows have all parents and nothing below is observed."""
+        """Use the distributions of targets directly, if rows have all parents and no observed descendant."""
         linked, g = self.linked, self.gaussians
         assert linked is not None
         links = {link.score.child: link for link in linked.links}
         curves = {link.score.child: link for link in linked.curves}
-        numbers = g.positions[self.continuous].tolist()
-        targets = [*self.targets, *numbers]
+        real = g.positions[self.continuous].tolist()
+        targets = [*self.targets, *real]
         seen = [*self.codes, *(int(g.positions[x]) for x in self.values)]
         above = closure(seen, linked.parents)  # and what was observed
         if (
             not targets
             or rows.size < self.found.done.size
             or any(v not in links or v in above for v in self.targets)
-            or any(v not in curves or v in above for v in numbers)
+            or any(v not in curves or v in above for v in real)
             or not linked.surely_possible(above, g)
             or not all((links[v] if v in links else curves[v]).all_known() for v in targets)
         ):
@@ -148,7 +148,7 @@ class Rows:
         shares = dict(self.found.shares)
         for v in self.targets:
             shares[v] = links[v].shares()
-        for x, v in zip(self.continuous, numbers, strict=True):
+        for x, v in zip(self.continuous, real, strict=True):
             self.found.means[x][:] = curves[v].moments()[1]
         self.found.done[:] = True
         self.found = replace(self.found, shares=shares)
@@ -210,7 +210,7 @@ class Rows:
         return named
 
     def _relevant(self, first: int, about: Sequence[int]) -> list[Link] | None:
-        """The states with continuous parents that matter here; None if one of their numbers is hidden."""
+        """The states with continuous parents that matter here; None if one of these parents is hidden."""
         if self.linked is None:
             return []
         needed = closure(about, self.linked.parents)

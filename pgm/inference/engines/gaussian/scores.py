@@ -42,7 +42,7 @@ class Open:
     free: np.ndarray  # bool: which of them are hidden and make a difference
     hidden: np.ndarray  # the indices of these
     offset: np.ndarray  # the known part of the scores, (states of the discrete parents..., states)
-    weights: np.ndarray  # (hidden, scores): one for each state; of what is not linear 0, then the numbers
+    weights: np.ndarray  # (hidden, scores): one for each state; of what is not linear 0, then the variables
     informed: bool  # there is evidence on the child, or on its descendants
 
     @classmethod
@@ -69,9 +69,9 @@ class Open:
             hidden = scores.reshape(-1, scores.shape[-1])[:, 1:]
             score = self.score
             rows = configurations(score.discrete, score.cards, {}, len(hidden) * (score.scope.size + card))
-            numbers = np.tile(self.values, (len(rows) * len(hidden), 1))
-            numbers[:, self.free] = np.tile(hidden, (len(rows), 1))
-            found = self.score.rows(np.repeat(rows, len(hidden), axis=0), numbers)
+            values = np.tile(self.values, (len(rows) * len(hidden), 1))
+            values[:, self.free] = np.tile(hidden, (len(rows), 1))
+            found = self.score.rows(np.repeat(rows, len(hidden), axis=0), values)
             shape = (*self.offset.shape[:-1], *scores.shape[:-1], card)
             return Dense(np.array([scope], np.int64), found.reshape(shape), 1)
         ones = [1] * (scores.ndim - 1)
@@ -84,7 +84,7 @@ class Tabulated:
 
     compiled: ModelSnapshot  # the distributions in `open_` are uniform in it
     open_: list[Open]
-    unknown: dict[int, np.ndarray]  # numbers that follow others by a curve, and which of these are hidden
+    unknown: dict[int, np.ndarray]  # nonlinear regressions, and which of their continuous parents are hidden
     needed: set[int]  # positions of the targets, the evidence and all their ancestors
 
 
@@ -178,7 +178,7 @@ def exactly(
 
 
 def refuse_unknown(found: Tabulated) -> None:
-    """Refuse numbers that follow hidden ones by a curve."""
+    """Refuse nonlinear regressions on hidden variables."""
     names, unknown = found.compiled.names, found.unknown
     if not unknown:
         return
@@ -229,7 +229,7 @@ def draw_below(at: HybridPosterior, states: np.ndarray, values: np.ndarray, rng:
         elif x[0] >= 0:
             noise = np.zeros_like(values)
             noise[:, x[0]] = rng.standard_normal(n)
-            if int(x[0]) in g.own:  # the numbers of a block are drawn together, with the first of them
+            if int(x[0]) in g.own:  # the variables of a block are drawn together, with the first of them
                 if int(x[0]) not in drawn:
                     own_densities.draw(g, every, at.seen, blocks, cards, rng, int(x[0]))
                     drawn.update(own_densities.block_of(g, int(x[0])))
@@ -254,7 +254,7 @@ def refuse_intervals(observed: Observed, compiled: ModelSnapshot, engine: str) -
     if names:
         raise InvalidArgument(
             f'engine="{engine}" takes no pgm.Interval, given here for {listed(names)}: a truncated density '
-            "is not normal, and the ends fall between the points of a grid. Give a number."
+            "is not normal, and the ends fall between the points of a grid. Give a value."
         )
 
 

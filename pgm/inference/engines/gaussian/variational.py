@@ -73,8 +73,8 @@ def prepare(
     others = [compiled.names[one.score.child] for one in found.open_ if not one.score.linear]
     if others:
         raise InvalidArgument(
-            f'engine="variational" bounds log odds that are linear in hidden numbers, and those of '
-            f'{listed(others)} are not: engine="quadrature" sums over up to two such numbers.'
+            f'engine="variational" bounds log odds that are linear in hidden variables, and those of '
+            f'{listed(others)} are not: engine="quadrature" sums over up to two such variables.'
         )
     if fit and any(not one.informed for one in found.open_):
         return _Apart(compiled, observed, about, clock, options)

@@ -47,7 +47,7 @@ __all__ = [
 def filtered(
     layout: Layout, data: ObservedRows, wanted: Sequence[int], clock: Clock
 ) -> tuple[np.ndarray, np.ndarray]:
-    """P(variable | rows up to this one) for variables one beside the other, and log P(row | rows before)."""
+    """P(variable | rows up to this one) for variables side by side, and log P(row | rows before)."""
 
     def ask(logs: bool) -> tuple[np.ndarray, np.ndarray]:
         course = Course(layout, data, clock, logs)

@@ -48,7 +48,7 @@ def expected(layout: Layout, data: ObservedRows, weight: np.ndarray, clock: Cloc
 
 
 def _by_patterns(course: Course, block: Block, beta: np.ndarray, weight: np.ndarray, found: Expected) -> bool:
-    """From how often each pattern stands between each two entries of the frontier, where these are few."""
+    """From how often each pattern occurs between each two entries of the frontier, where these are few."""
     k, count = course.k, block.rows.size
     pairs = k * k
     if course.logs or found.of_rows or pairs > _PAIRS or count * pairs > (block.b - block.a) // 2:

@@ -69,12 +69,12 @@ class InterfacePlan:
 
 
 def _float(number: int) -> float:
-    """A number that may be larger than any double."""
+    """An integer that may be larger than any double."""
     return float(number) if number.bit_length() < 1000 else 1e300
 
 
 def _said(number: int) -> str:
-    """A number as people write it, however large."""
+    """An integer as people write it, however large."""
     return f"{number:,}" if number < 10**15 else f"10**{math.log10(number):.1f}"
 
 

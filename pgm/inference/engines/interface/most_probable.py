@@ -1,4 +1,4 @@
-"""The most probable course of a dynamic network: the best frontiers, then what stands behind each."""
+"""The most probable course of a dynamic network: the best frontiers, then the assignments behind each."""
 
 from __future__ import annotations
 

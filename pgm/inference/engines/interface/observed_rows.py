@@ -18,10 +18,10 @@ _LOG_2PI = math.log(2.0 * math.pi)
 
 
 class Unseen(Exception):
-    """A number was not observed here, and what depends on it was: that is no table."""
+    """A continuous variable was not observed here, and a child of it was: that is not a table."""
 
     def __init__(self, row: int, child: int, parent: int) -> None:
-        """Take the row, what depends on the number, and whose it is."""
+        """Take the row, the child, and the continuous parent."""
         super().__init__(row)
         self.row, self.child, self.parent = row, child, parent
 
@@ -38,7 +38,7 @@ class ObservedRows:
     ends: np.ndarray  # uint8: 1 where one ends
     codes: Mapping[int, np.ndarray]  # int32 by variable, -1 where not observed
     soft: Mapping[int, tuple[np.ndarray, np.ndarray]]  # rows in rising order, logarithms of their weights
-    numbers: Mapping[int, np.ndarray]  # of each variable that is a number, NaN where not observed
+    numbers: Mapping[int, np.ndarray]  # of each continuous variable, NaN where not observed
     own: np.ndarray = field(default_factory=lambda: np.empty(0, bool))  # rows that share with no other
     history: int = 0
 
@@ -55,7 +55,7 @@ class ObservedRows:
         space = template.n_kinds
         for v, codes in self.codes.items():
             card = template.cards[v] + 1
-            if space > 2**61 // card:  # number what there is so far anew
+            if space > 2**61 // card:  # renumber what there is so far
                 key = np.unique(key, return_inverse=True)[1].astype(np.int64)
                 space = b - a
             key *= card

@@ -10,7 +10,7 @@ import numpy as np
 from pgm.factors import Dense, Gate, GaussianFactor, ModelPart, RowTable, Score, Sparse, Tables
 from pgm.inference.engines.interface.log_tables import Scope, logs_of
 
-NUMBER = 0  # states of a variable that is a number
+CONTINUOUS = 0  # states of a variable that is continuous
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +22,7 @@ class Template:
     and only the first step has a distribution.
     """
 
-    cards: tuple[int, ...]  # of each variable; 0: a number
+    cards: tuple[int, ...]  # of each variable; 0: continuous
     at: tuple[int, ...]
     lags: tuple[int, ...]  # how far back something looks at each
     static: tuple[bool, ...]
@@ -58,7 +58,7 @@ class Fixed:
 
 @dataclass(frozen=True, eq=False)
 class OfRows:
-    """A table that each row makes anew, from its continuous values."""
+    """A table rebuilt for each row, from its continuous values."""
 
     scope: Scope
     parts: tuple[ModelPart | None, ...]  # by the kind of step

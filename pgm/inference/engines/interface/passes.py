@@ -171,7 +171,7 @@ class Course:
         return beta, before
 
     def lagged(self, lag: int) -> Iterator[tuple[Block, np.ndarray, int]]:
-        """Blocks, messages from at most so many steps later, and how many of the rows are not of the next."""
+        """Blocks, messages from up to this many steps later, and how many rows are not of the next."""
         carried = self.start()
         for a, b in self.blocks():
             block = self.prepared(a, min(b + lag, self.data.n), carried)
@@ -206,7 +206,7 @@ class Course:
     # --- reading off ---
 
     def marginals(self, block: Block, wanted: Sequence[int], beta: np.ndarray | None) -> np.ndarray:
-        """P(variable) of each row, for several variables one beside the other.
+        """P(variable) of each row, for several variables side by side.
 
         Given the rows before and, with `beta`, those after.
         """

@@ -19,7 +19,7 @@ import numpy as np
 
 from pgm.graphs.triangulation import triangulate_in
 from pgm.inference.engines.interface.log_tables import Scope
-from pgm.inference.engines.interface.part_tables import NUMBER, PartTables, Template
+from pgm.inference.engines.interface.part_tables import CONTINUOUS, PartTables, Template
 from pgm.runtime.clock import Clock
 
 from .compiled import Operations
@@ -54,7 +54,7 @@ class Layout:
             template: the network.
             clock: of the question.
             best: for the most probable course, where gates may have to be written out.
-            clusters: variables that stay together where the interface is no single table; then there is no
+            clusters: variables that stay together where the interface is not a single table; then there is no
                 frontier, and each cluster comes in and goes out by itself.
         """
         self.template, self.best = template, best
@@ -65,7 +65,7 @@ class Layout:
         for card, at, lag, static in zip(
             template.cards, template.at, template.lags, template.static, strict=True
         ):
-            if card == NUMBER:
+            if card == CONTINUOUS:
                 continue
             if static:
                 incoming.append(at)
@@ -79,7 +79,7 @@ class Layout:
         self._joined = [self.incoming, self.outgoing]
         if clusters is not None:
             self._joined = [scope for pair in self.clusters for scope in pair]
-        self.weighted = tuple(v for v, card in enumerate(template.cards) if card != NUMBER)
+        self.weighted = tuple(v for v, card in enumerate(template.cards) if card != CONTINUOUS)
         self.scopes: list[Scope] = [
             *(f.scope for f in self.fixed),
             *(f.scope for f in self.of_rows),

@@ -31,5 +31,5 @@ class Steps(NamedTuple):
 
 
 def looped(name: str, *args: Any, steps: int, clock: Clock) -> None:
-    """Call a loop that takes about so many inner steps; Ctrl-C and the clock stop it."""
+    """Call a loop that takes about this many inner steps; Ctrl-C and the clock stop it."""
     run(name, *args, steps=float(steps), clock=clock, module=KALMAN)

@@ -34,7 +34,7 @@ class Run:
     smoothed_covariance: Matrices | None = None
     back: Matrices | None = None  # the regression of x[t] on x[t+1], given what was observed until t
     cross: np.ndarray | None = None  # Cov(x[t], x[t+1]) given all, where it takes more than these
-    finite: bool = False  # surely: what says so was looked at for many series at once
+    finite: bool = False  # known for certain: checked for many series at once
 
     @property
     def predicted_covariance(self) -> Matrices | None:

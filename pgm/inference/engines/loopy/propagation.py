@@ -83,7 +83,7 @@ class Messages:
         advice = ""
         if self.residuals and self.residuals[-1] > _BEYOND:
             advice = (
-                "messages grow without end, as they do where nearly hard rules around a loop contradict each "
+                "messages diverge, as they do where nearly hard constraints around a loop contradict each "
                 "other; try pgm.engines.Loopy(damping=0.5), or another engine"
             )
         elif not self.converged:
@@ -277,7 +277,7 @@ def _bethe(found: Messages) -> float:
 
 
 def wide_of(log: float) -> tuple[float, int]:
-    """A number given by its logarithm, as mantissa and exponent."""
+    """A float given by its logarithm, as mantissa and exponent."""
     exponent = math.floor(log / _LN2)
     return math.exp(log - exponent * _LN2), exponent
 

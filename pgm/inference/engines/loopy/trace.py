@@ -43,7 +43,7 @@ class Notes:
     @property
     def trace(self) -> Trace:
         """The table."""
-        return Trace(("sweep", "message", "from", "to", "numbers"), self._rows)
+        return Trace(("sweep", "message", "from", "to", "entries"), self._rows)
 
     def take(self, sweep: int, beliefs: np.ndarray, messages: np.ndarray) -> None:
         """Record what has changed since the last sweep."""

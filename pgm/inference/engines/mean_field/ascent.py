@@ -108,7 +108,7 @@ def solve(problem: Problem, options: MeanField, clock: Clock) -> Solution:
     if best is None:
         raise NoSupportFound(
             'engine="mean-field" found nothing of non-zero probability from any of its starts, which does '
-            "not prove that there is nothing. Put variables that exclude each other's states into one block "
+            "not prove that none exists. Put variables that exclude each other's states into one block "
             "of structured=."
         )
     constant = graph.constant

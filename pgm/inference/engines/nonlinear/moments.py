@@ -25,7 +25,7 @@ _NEGATIVE = (
     "alpha=1 with kappa=0 or more."
 )
 _ROUNDING = 2.0**-43  # of a variance
-_NOTHING = 1e-14  # a standard deviation this small beside the largest is rounding
+_NOTHING = 1e-14  # a standard deviation this small relative to the largest is rounding
 
 
 class Model(NamedTuple):

@@ -25,7 +25,7 @@ _ROOM = 2_000_000  # weights that are worked out at once
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How many particles in how many groups, and when they are drawn anew."""
+    """How many particles in how many groups, and when they are resampled."""
 
     groups: int
     each: int  # particles of a group
@@ -68,7 +68,7 @@ class Particles:
         self.total = 0.0
 
     def advance(self, at: At, noise: np.ndarray, *, keep: bool = False) -> Kept | None:
-        """Go on by one step, with a root of the covariance of its noise; groups that need it draw anew."""
+        """Advance by one step, with a root of the covariance of its noise; resample groups that need it."""
         weights = np.exp(self.logs)
         moved = self.model.f(self.x, at)
         kept = Kept(self.x, weights, moved, noise) if keep else None
@@ -81,7 +81,7 @@ class Particles:
     def _resampled(self, weights: np.ndarray) -> np.ndarray:
         """Which particle each comes from, by systematic resampling of the groups that need it."""
         groups, each = weights.shape
-        starts = self.rng.random((groups, 1))  # as many draws in every step, whoever needs them
+        starts = self.rng.random((groups, 1))  # the same number of draws in every step, needed or not
         few = np.asarray(1.0 / (weights**2).sum(axis=1)) < self.sizes.threshold * each
         chosen = np.arange(groups * each).reshape(groups, each)
         if few.any():

@@ -98,7 +98,7 @@ class Emitted:
         return self._at(self.tuples(paths)[:, None])[:, 0]
 
     def tuples(self, paths: np.ndarray) -> np.ndarray:
-        """The number of the tuple of states in each step."""
+        """The index of the tuple of states in each step."""
         return np.asarray(np.array(self.strides, np.int64) @ paths.astype(np.int64))
 
     def _at(self, tuples: np.ndarray) -> np.ndarray:

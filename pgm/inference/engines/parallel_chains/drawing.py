@@ -16,7 +16,7 @@ from pgm.runtime.progress import report as report_progress
 
 _NO_CODES = np.empty(0, np.int32)
 _TRIES = 500  # sweeps that look for a path that is possible
-_CYCLE, _STEP = 25, -1.0  # sweeps until that begins anew; the log density that stands for none
+_CYCLE, _STEP = 25, -1.0  # sweeps until that starts over; the log density used for zero
 _SWEEPS = 10  # that lead from a possible path to a likely one
 _AT_ONCE = 500_000  # values of chains transformed together
 
@@ -46,7 +46,7 @@ def _sweep(
     random: np.random.Generator,
     clock: Clock,
 ) -> None:
-    """Draw the path of each chain anew."""
+    """Redraw the path of each chain."""
     for m, chain in enumerate(chains):
         logs = np.maximum(emitted.along(m, paths), floor)
         paths[m] = draw_given(chain, Rows(logs, _NO_CODES, emitted.starts), 1, random, clock)[0]
@@ -90,7 +90,7 @@ def drawn(
     random: np.random.Generator,
     clock: Clock,
 ) -> Drawn:
-    """Shares of states among paths of one sequence, from several runs that begin anew."""
+    """Shares of states among paths of one sequence, from several independent runs."""
     each = -(-samples // many)
     largest = max(chain.k for chain in chains)
     kept = np.empty((many, each, len(chains), emitted.n_rows), np.min_scalar_type(largest))

@@ -24,7 +24,7 @@ from pgm.inference.engines.clique_sequence import CliqueSequence
 from pgm.inference.engines.conditioning import Conditioned
 from pgm.inference.engines.exact import Exact
 from pgm.inference.engines.exact.posterior import Posterior
-from pgm.inference.engines.gaussian.hybrid import HybridPosterior, with_numbers
+from pgm.inference.engines.gaussian.hybrid import HybridPosterior, hybrid_fields
 from pgm.inference.engines.loopy import Loopy, propagation
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.naming import Explanation, NamedMaxima, NamedSums
@@ -62,7 +62,7 @@ class _Rival(Generic[_Answer]):
     report: Report
 
     def spread(self) -> np.ndarray | None:
-        """The standard error of each number, of an engine that draws enough."""
+        """The standard error of each value, of an engine that draws enough."""
         size: float | None = self.report.effective_sample_size
         intervals: Intervals | None = self.report.intervals
         if size is None or size < _ENOUGH:
@@ -144,7 +144,7 @@ class Portfolio(Context, NamedSums, NamedMaxima):
     def _best(
         self,
         ask: Callable[[Any], _Answer],
-        numbers: Callable[[_Answer], np.ndarray],
+        values: Callable[[_Answer], np.ndarray],
         targets: Sequence[int] | None,
         groups: np.ndarray | None,
     ) -> _Answer | np.ndarray:
@@ -156,7 +156,7 @@ class Portfolio(Context, NamedSums, NamedMaxima):
         if found is not None:
             self.made.append(found[1])
             return found[0]
-        rivals = self._asked(ask, numbers)
+        rivals = self._asked(ask, values)
         best, error = _tightest(rivals)
         if best.report.exact:
             self.made.append(best.report)
@@ -275,7 +275,7 @@ class Portfolio(Context, NamedSums, NamedMaxima):
         return [(one, share) for one, share in asked if one.takes_soft or not self.observed.soft]
 
     def _asked(
-        self, ask: Callable[[Any], _Answer], numbers: Callable[[_Answer], np.ndarray]
+        self, ask: Callable[[Any], _Answer], values: Callable[[_Answer], np.ndarray]
     ) -> list[_Rival[_Answer]]:
         """The answers of the engines that have one."""
         found: list[_Rival[_Answer]] = []
@@ -286,7 +286,7 @@ class Portfolio(Context, NamedSums, NamedMaxima):
                 posterior = prepare_engine(options, self.compiled, self.observed, None, clock)
                 answer = ask(posterior)
                 name = options.name + (" by bounds" if getattr(options, "guide", "") == Bounds.name else "")
-                rival = _Rival(name, answer, numbers(answer), posterior.report)
+                rival = _Rival(name, answer, values(answer), posterior.report)
                 if np.isfinite(rival.values).all():
                     found.append(rival)
             except TooLarge as error:
@@ -360,7 +360,7 @@ def _inside(values: np.ndarray, middle: np.ndarray, sure: Intervals, groups: np.
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class BesideNumbers(HybridPosterior):
+class HybridPortfolio(HybridPosterior):
     """The exact engine, for sums of a model with continuous variables: no other is asked for these."""
 
     def assignments(
@@ -391,7 +391,7 @@ def prepare(
         at = Posterior(
             compiled.program, compiled.trees, known, clock, compiled.names, Exact.name, observed.given
         )
-        return BesideNumbers(**with_numbers(compiled, observed, at, soft))
+        return HybridPortfolio(**hybrid_fields(compiled, observed, at, soft))
     known, _ = by_position(compiled, observed)
     seconds = options.seconds if clock.limit is None else min(options.seconds, clock.limit)
     until = time.monotonic() + min(seconds, clock.remaining())

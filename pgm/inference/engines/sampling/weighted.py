@@ -150,7 +150,7 @@ def draw(layout: Layout, options: Rejection | LikelihoodWeighting | Importance, 
     mean = total / logs.size
     every = proposal.plain_every
     plain = numbers % every == every - 1 if every else np.zeros(logs.size, bool)
-    # The number of samples of each kind was fixed in advance, so the difference between kinds is no error.
+    # The number of samples of each kind was fixed in advance, so a difference between kinds is not an error.
     spread = math.fsum(float(w.var(ddof=1)) * w.size for w in (weights[plain], weights[~plain]) if w.size > 1)
     # An event met by none of n samples has at most 3 / n, for 95 of 100 seeds; unless all weights are equal.
     unseen = _UNSEEN / logs.size
@@ -245,5 +245,5 @@ def _check_network(layout: Layout) -> None:
     if (p.heads[p.leader[inside]] != 1).any():
         raise InvalidArgument(
             'engine="rejection" draws each variable from its table given its parents; here is a factor that '
-            'is no such table. Use "importance", "likelihood-weighting" or "gibbs".'
+            'is not such a table. Use "importance", "likelihood-weighting" or "gibbs".'
         )

@@ -22,6 +22,4 @@ class Search(Engine):
     module = f"{__name__}.prepared"
     answers = (*SUMS, "plan")
     approximates = False
-    turns = dict.fromkeys(
-        SUMS, Turn(1, "needs no tables; what it costs shows as it goes", timed=True, zeros=0.5)
-    )
+    turns = dict.fromkeys(SUMS, Turn(1, "needs no tables; its cost shows as it runs", timed=True, zeros=0.5))

@@ -1,4 +1,4 @@
-"""The interface as a product of clusters, which forgets after each step how these hang together.
+"""The interface as a product of clusters, which forgets the dependence between them after each step.
 
 Boyen & Koller (1998): the error does not grow with time, for each step mixes as much as is forgotten.
 """

@@ -204,7 +204,7 @@ class _Walk:
         return np.full(mean.size, y), -0.5 * ((y - mean) / sd) ** 2 - np.log(sd) - 0.5 * _LOG_2PI
 
     def resample(self, threshold: float) -> None:
-        """Draw anew, systematically, in the groups in which few particles weigh much."""
+        """Resample, systematically, the groups in which few particles have most of the weight."""
         groups, each = self.shape
         starts = self.random.random(groups)
         weights = np.exp(self.logs)

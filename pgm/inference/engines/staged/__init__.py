@@ -255,7 +255,7 @@ def draw(steps: Steps, starts: np.ndarray, random: np.random.Generator) -> np.nd
 def draw_given(
     steps: Steps, rows: Rows, many: int, random: np.random.Generator, clock: Clock
 ) -> list[np.ndarray]:
-    """States of one sequence given what was observed, drawn so many times."""
+    """States of one sequence given what was observed, drawn this many times."""
 
     def drawn(alpha: np.ndarray) -> list[np.ndarray]:
         found = []

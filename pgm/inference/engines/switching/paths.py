@@ -63,7 +63,7 @@ def every_path(r: Regimes, s: Steps, clock: Clock) -> list[Lane]:
 
 
 def particles(r: Regimes, s: Steps, most: int, rng: np.random.Generator, clock: Clock) -> list[Lane]:
-    """As many paths as allowed: all while they are few, then some that stand for all."""
+    """As many paths as allowed: all while they are few, then a weighted sample."""
     lanes = [_first(r, s)]
     for t in range(1, len(s.y)):
         clock.check("filtering by particles")

@@ -19,7 +19,7 @@ from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.factor_graph import GRAPHS
 from pgm.inference.engines.gaussian import answers, elimination
 from pgm.inference.engines.gaussian.deterministic import chosen_rows
-from pgm.inference.engines.gaussian.hybrid import HybridSums, with_numbers
+from pgm.inference.engines.gaussian.hybrid import HybridSums, hybrid_fields
 from pgm.inference.engines.gaussian.scores import refuse_intervals
 from pgm.inference.engines.loopy import Loopy
 from pgm.inference.engines.loopy.propagation import how_to_go_on
@@ -154,7 +154,7 @@ def told(
     plain = Posterior(
         compiled.program, compiled.trees, known, clock, compiled.names, options.name, observed.given
     )
-    own = with_numbers(compiled, observed, plain, {})
+    own = hybrid_fields(compiled, observed, plain, {})
     mixed = HybridSums(**own)
     unproven = ""
     if observed.hard or observed.weights or observed.soft:  # this raises if they are impossible

@@ -41,7 +41,7 @@ class Surface:
         powers = np.outer([1.0, x], [1.0, y])
         below = float((self.below * powers).sum())
         if below <= 1e-12 * float(np.abs(self.below).sum()):
-            raise InvalidArgument("With these numbers what is given would be impossible.")
+            raise InvalidArgument("With these values the evidence would be impossible.")
         return min(max(float((self.above * powers).sum()) / below, 0.0), 1.0)  # beyond is rounding
 
     def plot(
@@ -74,25 +74,25 @@ def of_two(
 ) -> Surface:
     """See `BayesianNetwork.sensitivity_of_two`.
 
-    The second number is derived at two values of the first, which the ratio is linear in: four numbers above
-    and four below.
+    The answer is a ratio of polynomials linear in each parameter: derivatives by the second, taken at two
+    values of the first, give the four coefficients above and the four below.
     """
     for one in (first, second):
         if not isinstance(one, tuple) or len(one) != 2:
             raise InvalidArgument(
-                f"A number is a pair (node, states of its parents and itself), not {shown(one)}."
+                f"A parameter is a pair (node, states of its parents and itself), not {shown(one)}."
             )
     found = sensitivity(model, others, target, given, state, zeros=False, ranges=False)
     a, b = found.curve(*first), found.curve(*second)
     if a.node in others or b.node in others:
         raise InvalidArgument(
-            "Two numbers at a time are entries of tables; these are of other distributions."
+            "Only entries of tables can vary two at a time; these are of other distributions."
         )
     names = (*model.parents(a.node), a.node)
     codes = [model.variables[n].code(s) for n, s in zip(names, a.key, strict=True)]
     if a.node == b.node and a.key[:-1] == b.key[:-1]:
         raise InvalidArgument(
-            f"{a.text} and {b.text} are of one row: they change together. Name numbers of two rows."
+            f"{a.text} and {b.text} are of one row: they change together. Name entries of two rows."
         )
     ends = (0.25, 0.75)
     asked = found.aim

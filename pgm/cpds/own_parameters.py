@@ -1,6 +1,6 @@
-"""The numbers that a distribution is written with, and the slope of a log-likelihood in each of them.
+"""The parameters that a distribution is written with, and the derivative of a log-likelihood by each.
 
-By Fisher's identity the derivative of log P(known) by a number is the expected derivative of log P(child |
+By Fisher's identity the derivative of log P(known) by a parameter is the expected derivative of log P(child |
 parents), which needs the expected statistics of the distribution and nothing else of the model.
 """
 
@@ -16,11 +16,11 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class OwnNumbers:
-    """Numbers of one distribution, with the slope of log P(known) in each."""
+class OwnParameters:
+    """Parameters of one distribution, with the derivative of log P(known) by each."""
 
     values: Array
-    slopes: Array  # NaN where a number cannot be varied
+    slopes: Array  # NaN where a parameter cannot be varied
     linear: bool  # whether P(known) is linear in each of them
     names: tuple[str, ...]
 
@@ -28,7 +28,7 @@ class OwnNumbers:
 def row_slopes(counts: Array, rows: Array) -> Array:
     """The slope of log P in each entry of rows that sum to one, the others of its row in proportion.
 
-    It is NaN in entries that are 0 or 1: no counts tell that.
+    It is NaN for entries that are 0 or 1, which counts do not determine.
 
     Args:
         counts: how often each entry is expected, (..., states).
@@ -44,7 +44,7 @@ def row_slopes(counts: Array, rows: Array) -> Array:
     return np.asarray(found)
 
 
-def of_rows(counts: Array, rows: Array, texts: Iterable[str], states: Iterable[object]) -> OwnNumbers:
+def of_rows(counts: Array, rows: Array, texts: Iterable[str], states: Iterable[object]) -> OwnParameters:
     """The entries of rows that each sum to one.
 
     Args:
@@ -57,4 +57,4 @@ def of_rows(counts: Array, rows: Array, texts: Iterable[str], states: Iterable[o
     ('leak: False', 'leak: True')
     """
     names = tuple(f"{text}: {state}" for text in texts for state in states)
-    return OwnNumbers(rows.ravel().copy(), row_slopes(counts, rows).ravel(), True, names)
+    return OwnParameters(rows.ravel().copy(), row_slopes(counts, rows).ravel(), True, names)

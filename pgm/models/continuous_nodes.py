@@ -1,4 +1,4 @@
-"""Columns of numbers as nodes given states: normal ones as lines, others with the density that they have."""
+"""Continuous columns as nodes given states: normal ones as linear Gaussians, others with their density."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pgm.variables import REAL, Variable
 def normal_nodes(
     means: np.ndarray, covariances: np.ndarray, parents: Sequence[Variable], names: Sequence[str]
 ) -> list[CPD]:
-    """Each number given those before it (the chain rule of a normal distribution).
+    """Each variable given those before it (the chain rule of a normal distribution).
 
     Args:
         means: a row for each combination of states of the parents, the last of which varies fastest.
@@ -27,7 +27,7 @@ def normal_nodes(
     >>> [cpd.parents for cpd in normal_nodes(np.zeros((2, 2)), apart, [c], ["x", "y"])]
     [('c',), ('c',)]
     """
-    numbers = [Variable.of(name, REAL) for name in names]
+    variables = [Variable.of(name, REAL) for name in names]
     keys = _keys(parents)
     made: list[CPD] = []
     for d, name in enumerate(names):
@@ -37,17 +37,17 @@ def normal_nodes(
             for key, mean, covariance in zip(keys, means, covariances, strict=True)
         }
         line = LinearGaussian.select(name, rows, [v.name for v in parents])
-        made.append(line.bind(name, None, (*parents, *(numbers[i] for i in before))))
+        made.append(line.bind(name, None, (*parents, *(variables[i] for i in before))))
     return made
 
 
 def density_nodes(densities: Sequence[Any], parents: Sequence[Variable], names: Sequence[str]) -> list[CPD]:
-    """Numbers that have one density together, for each combination of states: observed whole or not at all.
+    """Variables with a joint density for each combination of states: all observed, or none.
 
     Args:
         densities: one for each combination of states of the parents, the last of which varies fastest.
         parents: variables with states, one at least.
-        names: of the numbers.
+        names: of the variables.
 
     >>> import pgm
     >>> [cpd] = density_nodes([pgm.Poisson(1.0), pgm.Poisson(5.0)], [Variable("c", [0, 1])], ["n"])
@@ -55,11 +55,11 @@ def density_nodes(densities: Sequence[Any], parents: Sequence[Variable], names: 
     ('c',)
     """
     density = DensityCPD(dict(zip(_keys(parents), densities, strict=True)))
-    numbers = [Variable.of(name, REAL) for name in names]
+    variables = [Variable.of(name, REAL) for name in names]
     switches, last = [v.name for v in parents], len(names) - 1
     return [
         density.selected_by([*switches, *names[:i]], i, whole=i == last).bind(
-            name, None, (*parents, *numbers[:i])
+            name, None, (*parents, *variables[:i])
         )
         for i, name in enumerate(names)
     ]
