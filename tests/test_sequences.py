@@ -126,7 +126,7 @@ def test_a_tuple_may_be_a_symbol() -> None:
 @pytest.mark.parametrize(
     ("data", "options", "said"),
     [
-        ([], {}, "The sequence is empty: a sequence has one step at least."),
+        ([], {}, "The sequence is empty: a sequence has at least one step."),
         ([["a"], []], {}, "Sequence 1 is empty"),
         ("abc", {}, "A sequence is a list of observations, not 'abc'. For its letters write list(...)."),
         (3, {}, "A sequence is a list of observations, not 3."),

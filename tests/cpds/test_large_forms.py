@@ -298,7 +298,7 @@ def test_mistakes_of_counting_trees_mixtures_and_logistic() -> None:
         (lambda: pgm.TreeCPD("a", {True: 0.9}), "no branch for a = False"),
         (lambda: pgm.TreeCPD("a", {"maybe": 0.9, ...: 0.5}), "no state 'maybe'"),
         (lambda: pgm.TreeCPD("a", {True: 0.9, pgm.OneOf(True): 0.5, ...: 1.0}), "appears twice"),
-        (lambda: pgm.TreeCPD("a", {True: pgm.TreeCPD("a", leaf), ...: 0.5}), "asks 'a' twice"),
+        (lambda: pgm.TreeCPD("a", {True: pgm.TreeCPD("a", leaf), ...: 0.5}), "tests 'a' twice"),
         (lambda: pgm.TreeCPD("a", {True: 1.5, False: 0.5}), "row a=True: .*from 0 to 1"),
         (lambda: pgm.TreeCPD("a", {True: pgm.NoisyOr({"b": 0.5}), False: 0.5}), "another pgm.TreeCPD"),
         (lambda: pgm.TreeCPD.from_rules([]), "list of pairs"),

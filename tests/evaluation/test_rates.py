@@ -200,7 +200,7 @@ WRONG = pgm.InvalidArgument
         (lambda: decision_rates(mixed(), "x", "z"), WRONG, "continuous"),
         (lambda: decision_rates(mixed(), "c", "c"), WRONG, "itself"),
         (lambda: decision_rates(mixed(), "c", "zz"), pgm.UnknownVariable, "'zz'"),
-        (lambda: decision_rates(mixed(), "c", "z", rule={True: "p"}), WRONG, "says nothing about False"),
+        (lambda: decision_rates(mixed(), "c", "z", rule={True: "p"}), WRONG, "has no entry for False"),
         (lambda: decision_rates(mixed(), "c", "z", prior=[1]), WRONG, "its own"),
         (lambda: roc([0, 1, 2], [1, 2, 3]), WRONG, "two classes.*positive= is the class"),
         (lambda: roc([0, 0], [1, 2], positive=0), WRONG, "two classes"),

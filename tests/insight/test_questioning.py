@@ -60,7 +60,7 @@ def test_a_question_and_when_to_stop() -> None:
     for state, (p, after) in first.outcomes.items():
         assert p == pytest.approx(joint.posterior("cloudy", {"wet": True})[int(state)])
         assert after[True] == pytest.approx(joint.posterior("rain", {"wet": True, "cloudy": state})[1])
-    assert str(first).startswith("ask cloudy: it is expected to tell 0.3591 nats")
+    assert str(first).startswith("ask cloudy: its expected information is 0.3591 nats")
     sure = net.next_question("rain", {"wet": True, "cloudy": True}, sure=0.9)
     assert not sure
     assert "rain=True is sure enough" in sure.reason

@@ -210,7 +210,7 @@ def test_numbers_that_were_not_observed_are_drawn_below_their_parents() -> None:
     assert abs(one["bias"][:, 0].mean() - 5.0) < 4 * 0.1 / np.sqrt(len(drawn))
     kept = dbn.sample(2, given={**given, "bias": 4.0}, seed=0)
     assert all((each["bias"] == 4.0).all() for each in kept)
-    with pytest.raises(pgm.InvalidArgument, match="depends on the number 'x', which was not"):
+    with pytest.raises(pgm.InvalidArgument, match="depends on the continuous 'x', which was not"):
         dbn.sample(2, given={"y": [1.0, 2.0], "bias": 4.0})
 
 

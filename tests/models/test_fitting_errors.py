@@ -24,7 +24,7 @@ def net() -> pgm.BayesianNetwork:
         ({"tied": [[["a"], "b"]]}, "Names are text"),
         ({"continuous": [["a"]]}, "Names are text"),
         ({"latent": [["a"]]}, "latent= is a dict such as"),
-        ({"latent": {"a": 10**12}}, "its table would have 1,000,000,000,000 numbers"),
+        ({"latent": {"a": 10**12}}, "its table would have 1,000,000,000,000 entries"),
         ({"weights": [1e308] * 3}, "their sum is infinite"),
     ],
 )
@@ -75,7 +75,7 @@ def test_rows_of_another_width_are_refused(data: Any) -> None:
         ({"states": 3}, "states= is a dict"),
         ({"continuous": 3}, "continuous= lists names"),
         ({"columns": 3}, "columns= lists names"),
-        ({"latent": {"h": 10**12}}, "its table would have 1,000,000,000,000 numbers"),
+        ({"latent": {"h": 10**12}}, "its table would have 1,000,000,000,000 entries"),
     ],
 )
 def test_learn_structure_says_what_is_wrong(option: dict[str, Any], said: str) -> None:

@@ -538,7 +538,7 @@ def test_bad_matrices(changes: dict[str, Any], words: str) -> None:
         (scalar(), [1.0, np.inf], {}, r"[Ss]tep 1.*not a finite number"),
         (plane(), np.zeros((4, 2)), {}, r"An observation has 3 values; these have 2 columns"),
         (plane(), [[1.0, 2.0, 3.0], [1.0, 2.0]], {}, r"Step 1.*3 values, not 2"),
-        (scalar(), Y, {"inputs": Y}, r"inputs= without effect"),
+        (scalar(), Y, {"inputs": Y}, r"inputs= has no effect"),
         (scalar(B=1.0), Y, {}, r"give inputs="),
         (scalar(B=1.0), Y, {"inputs": Y[:3]}, r"inputs= have 3 rows, and there are 5 steps"),
         (scalar(B=1.0), Y, {"inputs": [1.0, None, 1.0, 1.0, 1.0]}, r"inputs= of step 1 .*missing"),

@@ -63,7 +63,7 @@ class Questions(RowQuestions):
         Args:
             targets: one name or a list of names; they may be observed too.
             given: what is known, {name: state}. For a state may stand pgm.OneOf, pgm.Not, pgm.Likelihood,
-                pgm.Soft, a value, an interval as pgm.Interval; None means not observed.
+                pgm.Soft, a number, an interval as pgm.Interval; None means not observed.
             engine: "auto" is exact or raises `TooLarge`; or a name of pgm.engines such as "loopy", or an
                 object with options.
 
