@@ -94,14 +94,14 @@ class AODEClassifier(FamilyClassifier):
             total[whole] = np.logaddexp(total[whole], there)
             if not missing.any():
                 continue
-            rest, real, n = some(codes, missing), some(values, missing), int(missing.sum())
+            rest, others, n = some(codes, missing), some(values, missing), int(missing.sum())
             if real:  # what depends on it is jointly normal: the engine integrates
-                each = log_joint(self._coded[first], self._target, rest, real, n)
+                each = log_joint(self._coded[first], self._target, rest, others, n)
             else:
                 each = np.full((n, len(prior)), -np.inf)
                 for code in range(self._variables[first].card):
                     rest[first] = np.full(n, code, np.int32)
-                    each = np.logaddexp(each, sums.add(rest, real, np.tile(prior, (n, 1))))
+                    each = np.logaddexp(each, sums.add(rest, others, np.tile(prior, (n, 1))))
             total[missing] = np.logaddexp(total[missing], each)
         return np.asarray(total - np.log(len(self._sums)))
 

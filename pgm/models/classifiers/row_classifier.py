@@ -177,11 +177,11 @@ class RowClassifier(Estimator):
         keep = weights > 0.0
         if not keep.any():
             raise InvalidArgument("sample_weight is zero for every row: there is nothing to learn from.")
-        codes, values, kept = found.codes, found.values, weights
+        codes, reals, kept = found.codes, found.values, weights
         if not keep.all():
             labels, kept = labels[keep], weights[keep]
             codes = {each: column[keep] for each, column in codes.items()}
-            values = {each: column[keep] for each, column in values.items()}
+            reals = {each: column[keep] for each, column in reals.items()}
         known = labelled(labels)
         if not known.any():
             raise InvalidFrame("Input y contains NaN, or nothing, in every row: no row has a class.")
@@ -199,7 +199,7 @@ class RowClassifier(Estimator):
         counts = np.bincount(which[known], kept[known], len(classes))
         shares = class_prior_of(self.class_prior, classes.tolist(), counts)
         return Training(
-            found.variables, codes, values, target, classes, which, kept, shares, clock
+            found.variables, codes, reals, target, classes, which, kept, shares, clock
         ), given.named
 
     # --- questions ---

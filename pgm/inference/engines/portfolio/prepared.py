@@ -144,7 +144,7 @@ class Portfolio(Context, NamedSums, NamedMaxima):
     def _best(
         self,
         ask: Callable[[Any], _Answer],
-        values: Callable[[_Answer], np.ndarray],
+        values_of: Callable[[_Answer], np.ndarray],
         targets: Sequence[int] | None,
         groups: np.ndarray | None,
     ) -> _Answer | np.ndarray:
@@ -156,7 +156,7 @@ class Portfolio(Context, NamedSums, NamedMaxima):
         if found is not None:
             self.made.append(found[1])
             return found[0]
-        rivals = self._asked(ask, values)
+        rivals = self._asked(ask, values_of)
         best, error = _tightest(rivals)
         if best.report.exact:
             self.made.append(best.report)
