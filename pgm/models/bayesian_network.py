@@ -66,7 +66,7 @@ class BayesianNetwork(WhatIf, Understanding):
         edges: arrows known before the tables, `"smoking -> cancer <- pollution; a -> b"` or a list of pairs
             (parent, child), which take any names; the tables, with the states, follow by `set`, in any order.
 
-    Two dicts keep what files say about how nodes are drawn: `captions`, the label of a node in the picture,
+    Two dicts keep how files draw nodes: `captions`, the label of a node in the picture,
     and `positions`, its (left, top, right, bottom) there. XDSL and JSON are read and written with them;
     nothing else depends on them.
 
@@ -137,7 +137,7 @@ class BayesianNetwork(WhatIf, Understanding):
         domains: dict[str, Domain | None],
         kept: dict[str, np.ndarray | CPD],
     ) -> Self:
-        """Build a network from what it keeps of each node, which the caller knows to be right."""
+        """Build a network from its stored form of each node, which the caller guarantees to be valid."""
         made = cls(name)
         made._parents.update(parents)
         made._domains.update(domains)
@@ -594,11 +594,11 @@ class BayesianNetwork(WhatIf, Understanding):
     ) -> Self:
         """Learn the parameters of all distributions from rows of data; returns the network itself.
 
-        Complete rows are counted. With missing cells or hidden variables EM climbs (Dempster, Laird & Rubin
-        1977), from the present parameters, or else from counts of complete rows and random guesses. Nodes
+        Complete rows are counted. With missing cells or hidden variables EM is run (Dempster, Laird & Rubin
+        1977), from the current parameters, or else from counts of complete rows and random guesses. Nodes
         without a distribution get a table, or a linear Gaussian if they are continuous; others keep their
-        kind. States that were not declared come from the column: booleans, texts, integers and categories are
-        states, floats are continuous. `fit_report` says how it went.
+        kind. Undeclared states come from the column: booleans, text, integers and categories are
+        states, floats are continuous. `fit_report` has the details.
 
         Args:
             frame: a data frame or a dict of columns, one for each node that is not hidden; lazy frames count
@@ -611,19 +611,19 @@ class BayesianNetwork(WhatIf, Understanding):
             tied: groups of nodes that share one distribution, [["a", "b"], ...].
             latent: hidden variables, {name: number of states or list of states}, or a list of names where the
                 network has the states. A column of theirs may have labels of some rows.
-            states: {node: states} or {node: pgm.Bins}, for nodes that have none yet.
-            continuous: nodes whose column of whole numbers is a measurement.
+            states: {node: states} or {node: pgm.Bins}, for nodes without declared states.
+            continuous: nodes whose integer column is a measurement.
             method: "em", or "hard": count the most probable completion of each row.
-            starts: how often EM begins; all but the first time from chance. The best is kept.
-            max_iter: how many steps of EM at most, 100 if left out.
-            tol: it has converged when a step gains no more, for each unit of log-likelihood; 1e-6.
-            seed: of what begins by chance.
+            starts: the number of EM runs, all but the first from random parameters; the best is kept.
+            max_iter: the largest number of EM steps, 100 if left out.
+            tol: the relative gain in log-likelihood at which it has converged; 1e-6 if left out.
+            seed: of the random starts.
 
         Raises:
             InvalidFrame: no rows, a column that is missing or has no value, whole numbers as floats.
             UnknownState: a value that is not a state of the network.
-            InvalidArgument: an option out of range or without effect; a density that shrinks to a point.
-            ImpossibleEvidence: a row that is impossible with the parameters that EM begins with.
+            InvalidArgument: an option out of range or without effect; a density that collapses to a point.
+            ImpossibleEvidence: a row that is impossible with the initial parameters of EM.
             TooLarge: a table does not fit the memory limit.
 
         >>> net = BayesianNetwork(edges="rain -> wet")
@@ -643,14 +643,14 @@ class BayesianNetwork(WhatIf, Understanding):
     def partial_fit(self, frame: Any, *, weights: Any = None, forget: float | None = None) -> Self:
         """Learn from more rows, counted with those before: the same as one `fit` to all; returns the network.
 
-        Prior, fixed nodes and ties are those of `fit`. Rows with gaps count as what is expected of them given
-        present parameters, once (stepwise EM, Cappé & Moulines 2009). `fit_report` is about all rows; about
-        the new ones alone where cells were missing or rows forgotten.
+        Prior, fixed nodes and ties are those of `fit`. Rows with gaps contribute expected counts given the
+        current parameters, once (stepwise EM, Cappé & Moulines 2009). `fit_report` is about all rows, or
+        about the new ones alone if cells were missing or rows forgotten.
 
         Args:
             frame: as for `fit`.
             weights: how much each row counts: an array, or the name of a column.
-            forget: the share of all rows before that is forgotten: for processes that drift.
+            forget: the share of all earlier rows that is forgotten, for processes that drift.
 
         Raises:
             InvalidArgument: there was no `fit`, or the network was changed since.
@@ -669,8 +669,8 @@ class BayesianNetwork(WhatIf, Understanding):
     def posterior(self, name: str) -> Any:
         """Return the posterior of a node's parameters after `fit` with a prior, for each row of a table.
 
-        Of a table it is a `TableBelief`, with means and credible intervals of its entries; of a density with
-        a `pgm.priors.NormalGamma`, {row: its posterior}, or that alone if no parent selects.
+        For a table it is a `TableBelief`, with means and credible intervals of its entries; for a density
+        with a `pgm.priors.NormalGamma`, {row: its posterior}, or that alone if no parent selects.
 
         Args:
             name: a node of the network.
@@ -690,7 +690,7 @@ class BayesianNetwork(WhatIf, Understanding):
 
     @edit
     def _take_fit(self, found: Fit) -> None:
-        """Take what was learned, all at once."""
+        """Store the result of a fit, all at once."""
         same = all(
             self._domains[node] == cpd.child.domain and node in self._cpds for node, cpd in found.cpds.items()
         )
@@ -835,7 +835,7 @@ class BayesianNetwork(WhatIf, Understanding):
     def _expected(
         self, program: Program, found: dict[int, np.ndarray], densities: dict[int, GaussianStatistics]
     ) -> dict[Any, Any]:
-        """Return the expected statistics of each node: table or density, or what it is written as."""
+        """Return the expected statistics of each node: table or density, or the parts it is written as."""
         statistics: dict[Any, Any] = self._tables(program, found)
         if len(statistics) == len(self._parents):
             return statistics
@@ -891,7 +891,7 @@ class BayesianNetwork(WhatIf, Understanding):
         return graphs.to_dot(self.to_networkx())
 
     def markov_blanket(self, name: str) -> AbstractSet[str]:
-        """Return parents, children and their other parents: given these, no other node matters to this one.
+        """Return parents, children and their other parents: given these, the node is independent of the rest.
 
         Args:
             name: a node of the network.
@@ -909,7 +909,7 @@ class BayesianNetwork(WhatIf, Understanding):
         return blanket - {node}
 
     def cpdag(self) -> graphs.CPDAG:
-        """Return what all graphs that imply the same independences share: arcs, and edges either way.
+        """Return the CPDAG: the arcs and edges that all graphs with the same independences share.
 
         >>> BayesianNetwork(edges="cloudy -> rain -> wet <- sprinkler").cpdag().undirected
         (('cloudy', 'rain'),)
@@ -930,8 +930,8 @@ class BayesianNetwork(WhatIf, Understanding):
         """Return cliques of the triangulated moral graph, joined as a tree, with their tables and messages.
 
         For teaching, and for checking by hand: `tree.potentials`, `tree.messages`, `tree.beliefs`,
-        `tree.separator_beliefs`, and `tree.trace` for all messages as text. They are exact, and computed when
-        first asked for; the tree that `query` uses is smaller.
+        `tree.separator_beliefs`, and `tree.trace` for all messages as text. They are exact, and computed on
+        first access; the tree that `query` uses is smaller.
 
         Args:
             given: evidence, which sets table entries to zero and leaves the cliques as they are.
@@ -996,7 +996,7 @@ class BayesianNetwork(WhatIf, Understanding):
         return graphs.active_trail(self._arrows(), self._known(a), self._known(b), self._some(given))
 
     def independencies(self) -> graphs.Independencies:
-        """Return for each node what it is independent of given its parents, which implies all else.
+        """Return for each node what it is independent of given its parents, which implies everything else.
 
         >>> BayesianNetwork(edges="rain -> wet -> slippery").independencies()
         node      independent of  given
@@ -1038,7 +1038,7 @@ class BayesianNetwork(WhatIf, Understanding):
         Args:
             given: evidence, possibly empty.
             kind: "network", "moral", "factor-graph" or "junction-tree".
-            plates: for each label the nodes that stand together in a rectangle; one may lie inside another.
+            plates: for each label the nodes that share a rectangle; one may lie inside another.
             paths: two nodes: which paths between them are active given others (here `given` may be names).
             compare: another network of the same nodes: which arrows are common, extra, missing, reversed.
             information: draw links as wide as their mutual information, and colour nodes by entropy.
@@ -1097,7 +1097,7 @@ def _together(
 
 
 def _same(mine: object, theirs: object) -> bool:
-    """Tell whether two tables are written alike, key order included, because it may declare that of states.
+    """Tell whether two tables are written alike, key order included: it may declare the order of states.
 
     `==` of arrays gives an array.
     """

@@ -60,10 +60,10 @@ class TableBelief(Mapping[Any, Dirichlet]):
         return np.asarray(np.sqrt(self.rows.variance))
 
     def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Return where each entry lies with this belief, as much left out below as above.
+        """Return the credible interval of each entry, with equal tails.
 
         Args:
-            level: how much belief lies inside.
+            level: the probability inside.
 
         Raises:
             InvalidArgument: the level is not between 0 and 1.
@@ -117,7 +117,7 @@ class TableBelief(Mapping[Any, Dirichlet]):
         return {key: self[key].alpha.tolist() for key in self}
 
     def to_pandas(self, level: float = 0.95) -> Any:
-        """Return a DataFrame with a line for each entry: parents, child, mean, sd, from, to.
+        """Return a DataFrame with a row for each entry: parents, child, mean, sd, from, to.
 
         Args:
             level: of the intervals.

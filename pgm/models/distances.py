@@ -1,4 +1,4 @@
-"""How far one network is from another: as distributions, as structures, and in what they say of causes."""
+"""How far one network is from another: as distributions, as structures, and in their causal claims."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ MOST_CELLS = 1 << 20  # of the joint: up to here it is enumerated
 class Distance(Frozen, Tabular):
     """How far network a is from network b.
 
-    `kl` is KL(a || b) in nats, `kl_back` KL(b || a); `by_node` has what each node adds to the first, which
-    may be negative where parents differ. `hellinger` and `total_variation` are pairs (least, most), the same
-    number twice where the joint is small enough to be enumerated (`exact`). `shd` counts arcs that differ,
-    `shd_cpdag` those of the CPDAGs; `sid` pairs (x, y) for which the parents that a claims of x give a wrong
-    P(y | do(x)) if b is right (`pgm.compare` has it for CPDAGs too); `i_map` says whether all independences
-    that a claims hold in b.
+    `kl` is KL(a || b) in nats, `kl_back` KL(b || a); `by_node` has the contribution of each node to the
+    first, which may be negative where parents differ. `hellinger` and `total_variation` are pairs (least,
+    most), the same number twice where the joint is small enough to be enumerated (`exact`). `shd` counts arcs
+    that differ, `shd_cpdag` those of the CPDAGs; `sid` pairs (x, y) for which the parents that a claims of x
+    give a wrong P(y | do(x)) if b is right (`pgm.compare` has it for CPDAGs too); `i_map` says whether all
+    independences that a claims hold in b.
     """
 
     __slots__ = (
@@ -72,7 +72,7 @@ class Distance(Frozen, Tabular):
         return {name: getattr(self, name) for name in Distance.__slots__}
 
     def to_pandas(self) -> Any:
-        """A data frame with what each node adds to KL(a || b)."""
+        """A data frame with the contribution of each node to KL(a || b)."""
         return pandas().DataFrame(list(self.by_node.items()), columns=["node", "kl"])
 
     def plot(
@@ -82,12 +82,12 @@ class Distance(Frozen, Tabular):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw what each node adds to KL(a || b), the most first; returns the Axes.
+        """Draw the contribution of each node to KL(a || b), the largest first; returns the Axes.
 
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches.
-            title: what stands above; the divergence if left out.
+            title: the title; the divergence if left out.
         """
         from pgm import plot
 
@@ -123,7 +123,7 @@ class Distance(Frozen, Tabular):
         return [[label(name), f"{value:+.6f}"] for name, value in self._ranked()[:ROWS] if value]
 
     def __repr__(self) -> str:
-        """As a table, and below it the nodes that add most."""
+        """As a table, and below it the nodes that contribute most."""
         text = text_table(["distance", ""], self._lines())
         nodes = self._nodes()
         return text if not nodes else f"{text}\n\n{text_table(['node', 'adds to KL(a || b)'], nodes)}"
@@ -220,7 +220,7 @@ def distance(a: BayesianNetwork, b: BayesianNetwork) -> Distance:
 def _divergence(
     a: BayesianNetwork, b: BayesianNetwork
 ) -> tuple[dict[str, float], dict[tuple[str, ...], np.ndarray]]:
-    """What each node adds to KL(a || b), and the marginals of a that were asked for."""
+    """The contribution of each node to KL(a || b), and the requested marginals of a."""
     clock = start_clock()
     marginals: dict[tuple[str, ...], np.ndarray] = {}
 

@@ -1,4 +1,4 @@
-"""The E-step of EM: expected statistics of every distribution, given rows and the present parameters."""
+"""The E-step of EM: expected statistics of every distribution, given rows and the current parameters."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class Expectation:
-    """Rows laid out once, and asked again and again with other parameters.
+    """Rows laid out once, and evaluated repeatedly with different parameters.
 
     Args:
         task: rows, and the nodes that learn from them.
-        hard: count the most probable completion of each row, not what is expected.
+        hard: count the most probable completion of each row, not expected counts.
     """
 
     def __init__(self, task: Task, hard: bool) -> None:
@@ -74,7 +74,7 @@ class Expectation:
         return log, statistics
 
     def last(self, now: dict[str, CPD]) -> tuple[float, dict[str, Any]]:
-        """The same, remembered if these were the last parameters; even when the time is over."""
+        """The same, cached if these were the last parameters; even after the time limit."""
         if self._last is None or self._last[0] is not now:
             self.task.clock = Clock(None, None)
             self.of(now)

@@ -1,4 +1,4 @@
-"""Rows with gaps as complete rows with weights: what estimators are fitted to in EM."""
+"""Rows with gaps as weighted complete rows, which estimators are fitted to in EM."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def expected_rows(task: Task, network: BayesianNetwork, name: str, cpd: CPD) -> Configurations:
-    """The rows of a family, each gap filled with every state, weighed by what is believed of it.
+    """The rows of a family, each gap filled with every state, weighted by its posterior.
 
     Gap by gap: P(a, b | row) is P(a | row) times P(b | row, a).
     """

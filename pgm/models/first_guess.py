@@ -1,4 +1,4 @@
-"""Where EM begins: the present parameters, counts of complete rows, random guesses for what is hidden."""
+"""Where EM starts: the current parameters, counts of complete rows, random guesses for hidden variables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FIRM = 10.0  # how near a hidden variable's own distribution begins to the unif
 
 
 def first_guess(task: Task, random: np.random.Generator, *, anew: bool) -> dict[str, CPD]:
-    """Parameters to begin with: those of the network, unless `anew`, and guesses for the rest."""
+    """Initial parameters: those of the network, unless `anew`, and guesses for the rest."""
     own = task.net._cpds.keys() | task.net._pending.keys()
     keep = {
         name
@@ -131,7 +131,7 @@ def _estimator(
 def _density(
     task: Task, name: str, cpd: CPD, assigned: dict[str, np.ndarray], random: np.random.Generator
 ) -> CPD:
-    """From the rows that are complete, with one row more that varies as all do."""
+    """From the complete rows, with one pseudo-row that varies as all do."""
     switches = [v.name for v in cpd.given if not v.continuous]
     family = [*(v.name for v in cpd.given if v.continuous), name]
     if any(v not in task.rows.values for v in family):
@@ -153,7 +153,7 @@ def _density(
 
 
 def _check_apart(task: Task, name: str, found: dict[str, CPD]) -> None:
-    """Refuse a start that EM cannot leave: every state of a hidden variable says the same of its children."""
+    """Refuse a start that EM cannot leave: all states of a hidden variable give its children the same."""
     if task.kinds[name].continuous or task.kinds[name].child.card == 1:
         return
     for cpd in found.values():

@@ -42,7 +42,7 @@ _COLLAPSED = 1e-7  # of the standard deviation of all rows
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What a network remembers of what it has learned from."""
+    """What a network keeps about the data that it was fitted to."""
 
     statistics: Mapping[str, Any]
     rules: Mapping[str, Rule]
@@ -55,7 +55,7 @@ class Learned:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What came of it."""
+    """The result of a fit."""
 
     cpds: dict[str, CPD]
     report: FitReport
@@ -130,7 +130,7 @@ class Task:
         return self._fit(cpds, statistics, FitReport((logs,), "tol"), whole=True)
 
     def statistics(self, nodes: Iterable[str] | None = None) -> dict[str, Any]:
-        """The statistics of the rows in which all of a family was observed."""
+        """The statistics of the rows in which the whole family was observed."""
         wanted = self.kinds if nodes is None else {name: self.kinds[name] for name in nodes}
         place = {name: i for i, name in enumerate(self.names)}
         families = {name: [*(v.name for v in cpd.given), name] for name, cpd in wanted.items()}
@@ -189,7 +189,7 @@ class Task:
         return made
 
     def _check_spread(self, name: str, cpd: CPD, iteration: int) -> None:
-        """Refuse a density that shrinks to a point: the likelihood is unbounded along this path."""
+        """Refuse a density that collapses to a point: the likelihood is unbounded along this path."""
         sds = np.atleast_1d(getattr(cpd, "sd", 1.0))
         values = self.rows.values.get(name)
         scale = 1.0 if values is None else float(np.nanmax(np.abs(values - np.nanmean(values)), initial=0.0))
@@ -212,7 +212,7 @@ class Task:
     # --- rows with gaps ---
 
     def climbed(self, options: Options) -> Fit:
-        """Climb from each start, and keep the best."""
+        """Run EM from each start, and keep the best."""
         method = "em" if options.method is None else options.method
         if method not in ("em", "hard"):
             raise InvalidArgument(f'method= is "em" or "hard", not {shown(method)}.')
@@ -257,7 +257,7 @@ class Task:
 
 
 def _without_dust(counts: Any) -> Any:
-    """Counts without what is on its way to zero: it changes no digit, and doubles would soon not hold it."""
+    """Counts without those that vanish: they change no digit, and would soon underflow."""
     if not isinstance(counts, np.ndarray):
         return counts
     return np.where(counts < _DUST * counts.sum(axis=-1, keepdims=True), 0.0, counts)
@@ -266,7 +266,7 @@ def _without_dust(counts: Any) -> Any:
 def unseen(
     cpds: Mapping[str, CPD], statistics: Mapping[str, Any], made: Mapping[str, Rule]
 ) -> tuple[tuple[str, dict[str, Any]], ...]:
-    """The rows of tables and densities for which there were no data: (node, {parent: state})."""
+    """The rows of tables and densities without data: (node, {parent: state})."""
     found: list[tuple[str, dict[str, Any]]] = []
     for name, cpd in cpds.items():
         counts = statistics.get(name)
@@ -287,7 +287,7 @@ _LISTED = 10_000  # rows without data that a report names
 
 
 def more(net: BayesianNetwork, frame: Any, weights: Any, forget: float | None) -> Fit:
-    """Rows that are counted with those before."""
+    """Rows that are added to those before."""
     before = net._learned
     if before is None:
         raise InvalidArgument("`partial_fit` adds rows to those of a `fit`: call `fit` first.")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """What `fit` was asked for; None where nothing was said."""
+    """The options of `fit`; None where left out."""
 
     prior: Any = None
     estimate: str = "mean"
@@ -42,7 +42,7 @@ class Options:
     seed: Any = None
 
     def refuse_of_em(self) -> None:
-        """Raise if something was said that only EM heeds."""
+        """Raise if an option was passed that only EM uses."""
         for name in ("method", "starts", "max_iter", "tol", "seed"):
             if getattr(self, name) is not None:
                 raise InvalidArgument(
@@ -67,7 +67,7 @@ class Rows:
 
     @property
     def n_given(self) -> int:
-        """How many rows the frame had."""
+        """The number of rows of the frame."""
         return self.n_rows if self.given is None else self.given
 
     def gaps(self) -> bool:
@@ -126,7 +126,7 @@ def latent_of(net: BayesianNetwork, latent: Any) -> dict[str, Any]:
 def domains_for(
     net: BayesianNetwork, frame: Any, latent: Mapping[str, Domain], options: Options
 ) -> dict[str, Domain]:
-    """The states of each node: the network's, else declared, else read off the column."""
+    """The states of each node: the network's, else declared, else inferred from the column."""
     written = list(names_of(frame))
     there = {name for name in written if isinstance(name, str)}
     if not written:
@@ -159,7 +159,7 @@ def domains_for(
 
 
 def _believed(prior: Any, name: str) -> Domain | None:
-    """The states that a prior network gives a node: those that nobody saw are believed in, too."""
+    """The states that a prior network gives a node: including those that never occurred."""
     if isinstance(prior, Mapping):
         prior = prior.get(name, prior.get(...))
     network = prior.network if isinstance(prior, Expert) else prior
@@ -195,7 +195,7 @@ def _declared(net: BayesianNetwork, options: Options) -> dict[str, Domain]:
 
 
 def kinds_of(net: BayesianNetwork, domains: Mapping[str, Domain]) -> dict[str, CPD]:
-    """A distribution for each node, of the kind that is to be learned: the network's, else a new one."""
+    """A distribution for each node, of the kind to be learned: the network's, else a new one."""
     found: dict[str, CPD] = {}
     for name in net.nodes:
         cpd = net._cpds.get(name)

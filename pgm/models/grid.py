@@ -185,7 +185,7 @@ def grid_parts(
 
 
 def check_pixels(count: int) -> None:
-    """Raise TooLarge if an image of so many pixels would not fit."""
+    """Raise TooLarge if an image of this many pixels would not fit."""
     limit = current().memory_limit
     if count * _BYTES_PER_PIXEL > limit:
         raise TooLarge(
@@ -209,7 +209,7 @@ def _weights(unary: Any, domain: Domain) -> npt.NDArray[np.float64]:
 
 
 def _seen(image: npt.NDArray[Any], domain: Domain, n_seen: int) -> Codes:
-    """Return the column of `unary` for each pixel in flat order, -1 where nothing was seen.
+    """Return the column of `unary` for each pixel in flat order, -1 where nothing was observed.
 
     The columns are for the states; if there are more or fewer, the pixels are column indices 0, 1, ...
     """
@@ -247,7 +247,7 @@ def _seen(image: npt.NDArray[Any], domain: Domain, n_seen: int) -> Codes:
 
 
 def _unary_factors(seen: Codes, weights: npt.NDArray[np.float64]) -> list[Dense]:
-    """Return one family of factors for each value seen: its column, and the pixels that have it."""
+    """Return one family of factors for each observed value: its column, and the pixels that have it."""
     order = np.argsort(seen, kind="stable")
     bounds = np.searchsorted(seen[order], np.arange(weights.shape[1] + 1))
     families = []

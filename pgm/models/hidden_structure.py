@@ -1,4 +1,4 @@
-"""Structures with hidden variables: structural EM (Friedman 1997), and whether they are worth it."""
+"""Structures with hidden variables: structural EM (Friedman 1997), and whether they improve the score."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ def hidden_variables(latent: Any, columns: Mapping[str, Variable]) -> dict[str, 
 def search_with_hidden(
     problem: Problem, hidden: Mapping[str, Variable], known: Constraints, how: Search
 ) -> tuple[Found, BayesianNetwork | None]:
-    """Find a network in which hidden variables explain what is observed.
+    """Find a network in which hidden variables explain the observations.
 
-    In turn, EM fits the network, each row counts for each state of what is hidden with its probability, and
-    the search goes over rows completed so. A hidden variable stays only if the score, of the likelihood of
-    what was observed, is higher with it than without.
+    Alternately, EM fits the network, each row counts for each hidden state with its probability, and the
+    search uses the rows completed in this way. A hidden variable stays only if the score, based on the
+    likelihood of the observations, is higher with it than without.
 
     Args:
         problem: the observed columns.
@@ -62,7 +62,7 @@ def search_with_hidden(
         how: the search.
 
     Returns:
-        What was found, and the network if it has hidden variables; None if it has none.
+        The result, and the network if it has hidden variables; None if it has none.
     """
     score = problem.score
     if score.name not in ("bic", "aic"):
@@ -93,7 +93,7 @@ def search_with_hidden(
 def _climbed(
     problem: Problem, hidden: Mapping[str, Variable], known: Constraints, how: Search, plain: Found
 ) -> tuple[Found, BayesianNetwork]:
-    """Structural EM from the network in which what is hidden is the parent of all that is observed."""
+    """Structural EM from the network in which the hidden variable is the parent of all observed ones."""
     names = known.names
     variables = {v.name: v for v in (*problem.variables, *hidden.values())}
     seen = {v.name: c for v, c in zip(problem.variables, problem.columns, strict=True)}
@@ -165,7 +165,7 @@ def _completed(
     net: BayesianNetwork,
     states: Mapping[str, np.ndarray],
 ) -> Problem:
-    """Each row once for each state of what is hidden, weighed by its probability given the row."""
+    """Each row once for each hidden state, weighted by its probability given the row."""
     each = list(itertools.product(*(range(v.card) for v in hidden.values())))
     n_rows = problem.n_rows
     logs = np.empty((len(each), n_rows))

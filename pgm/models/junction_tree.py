@@ -1,6 +1,6 @@
 """The junction tree of a model with its tables and messages, as in textbooks: for teaching.
 
-`query` uses another tree, for the model that is left once evidence has been sliced out.
+`query` uses another tree, for the model that remains once evidence has been sliced out.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ class CliqueTree(JunctionTree):
     (Lauritzen & Spiegelhalter 1988). In a forest no message goes from tree to tree: the beliefs of each tree
     reflect the evidence in that tree, and `total` is the product of what they sum to.
 
-    Tables are computed when first asked for, from the model as it was when the tree was made. If a value is
-    too small or too large for a double, all tables are given as logarithms: `table.log` says so.
+    Tables are computed on first access, from the model as it was when the tree was made. If a value is
+    too small or too large for a double, all tables are given as logarithms, and `table.log` is true.
 
     >>> from pgm import BayesianNetwork
     >>> net = BayesianNetwork()
@@ -146,7 +146,7 @@ class CliqueTree(JunctionTree):
 
     @property
     def total(self) -> Probability:
-        """P(given), or of a Markov network the partition function: what every belief of a tree sums to."""
+        """P(given), or for a Markov network the partition function: the sum of every belief of a tree."""
         mantissa, power = self._run.total
         value = math.ldexp(mantissa, power) if power <= 1024 else math.inf
         log = math.log(value) if abs(power) < 4 else math.log(mantissa) + power * math.log(2.0)

@@ -1,4 +1,4 @@
-"""Structures from data: what `pgm.learn_structure` takes and gives."""
+"""Structures from data: `pgm.learn_structure` and its result."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 
 class LearnedStructure(Frozen):
-    """A network learned from data, and how the search went.
+    """A network learned from data, and the course of the search.
 
-    `network` is fitted; `score` is its score (None if the search goes by tests), `trace` the steps. With
+    `network` is fitted; `score` is its score (None if the search uses tests), `trace` the steps. With
     `bootstrap=`, `confidence` has the share of the samples in which each arc was found, an edge that may
     point either way counting half for each, and `averaged` the fitted network of the arcs that are found more
-    often than `threshold`. `cpdag` says which arcs data can direct. `exact` says whether no network scores
+    often than `threshold`. `cpdag` shows which arcs data can direct. `exact` tells whether no network scores
     higher; `stopped_by` what ended the search early.
 
     >>> import pgm
@@ -186,10 +186,11 @@ def learn_structure(
     """Learn the structure of a network, and its parameters, from a data frame.
 
     The result is the same whatever the order of columns and rows and the number of threads. At the time limit
-    (`pgm.config`), or on Ctrl-C, it is the best network so far, and says so.
+    (`pgm.config`), or on Ctrl-C, it is the best network so far, marked as such.
 
     Args:
-        frame: anything of pandas, polars, pyarrow, duckdb, dask, a dict of columns, or an iterator of frames.
+        frame: a frame of pandas, polars, pyarrow, duckdb or dask, a dict of columns, or an iterator of
+            frames.
             Lazy frames count in their engine where few configurations occur, or where rows of states do not
             fit the memory limit: the search then asks for the counts of families.
         score: "bic" if left out; "aic", "bdeu", "bds", "k2", "log-likelihood", "fnml", "qnml", "bge", or an
@@ -198,23 +199,23 @@ def learn_structure(
             "iamb", "order-mcmc", "structure-mcmc", or an object with options: pgm.searches.PC(alpha=0.01).
         max_parents: the largest number of parents, of all nodes or {name: number}.
         require: arcs (parent, child) that the network has.
-        forbid: arcs that it has not.
+        forbid: arcs that it does not have.
         tiers: lists of names, earliest first: no arc leads to an earlier list.
         start: a network or a list of arcs to begin with.
         roots: names without parents.
         leaves: names without children.
-        bootstrap: how many samples of the rows are learned from besides, for `confidence`.
-        seed: of all that is random.
+        bootstrap: the number of bootstrap samples that are learned from as well, for `confidence`.
+        seed: for everything random.
         weights: how much each row counts: a column's name, or an array.
         latent: hidden variables, {name: number of states, or list of states}: structural EM finds their
             arrows, and they stay if the score is higher with them than without.
-        states: {name: states in order, or pgm.Bins} of columns whose states the data should not decide.
-        continuous: columns of whole numbers that are measurements.
+        states: {name: states in order, or pgm.Bins} of columns whose states are not to be inferred.
+        continuous: integer columns that are measurements.
         columns: the columns to read; all if left out.
-        name: what the network is called.
+        name: the name of the network.
 
     Raises:
-        InvalidFrame: no rows, a column without a value, missing cells where a score cannot have them.
+        InvalidFrame: no rows, a column without a value, missing cells that the score does not allow.
         InvalidStructure: constraints that contradict each other.
         UnknownVariable: a name that is not a column.
         InvalidArgument: an option out of range, unknown, or without effect.

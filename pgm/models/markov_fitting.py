@@ -66,7 +66,7 @@ def fit(
     max_iter: Any,
     tol: Any,
 ) -> tuple[list[Any], FitReport]:
-    """The factors with other values, and how it went."""
+    """The factors with fitted values, and the report."""
     if method not in METHODS:
         raise InvalidArgument(f"method= is {' or '.join(map(repr, METHODS))}, not {shown(method)}.")
     if prior is not None and not (isinstance(prior, Normal) and prior.mean == 0.0):
@@ -302,7 +302,7 @@ def _without_unseen(
 
 
 def _free(model: MarkovNetwork, blocks: Sequence[_Block]) -> int:
-    """The number of free parameters; what several tables can say counts once (Koller & Friedman 2009, 4.4).
+    """The number of free parameters; what several tables can express counts once (Koller & Friedman, 4.4).
 
     Of tables with zeros, that are tied, or log-linear, it is the number of their entries, or of weights.
     """
@@ -334,7 +334,7 @@ class _Likelihood:
         self._codes = [data.codes[name] for name in model.variables if name in data.codes]
 
     def seen(self) -> list[np.ndarray]:
-        """How often each entry was seen, where every row is complete."""
+        """How often each entry occurred, where every row is complete."""
         if self._counts is None:
             self._counts = []
             for factor in self._network._factors:
@@ -349,7 +349,7 @@ class _Likelihood:
         return self._counts
 
     def of(self, logs: Sequence[np.ndarray]) -> tuple[float, list[np.ndarray]]:
-        """The value and the slopes at these logarithms of all factors."""
+        """The value and the gradient at these logarithms of all factors."""
         network = self._network
         network._factors = [
             Dense(f.scopes, x.reshape(f.values.shape), log=True) if isinstance(f, Dense) else f
@@ -374,7 +374,7 @@ class _Likelihood:
         return log - self._total * partition, slopes
 
     def _others(self) -> float:
-        """What factors that are not tables add."""
+        """The contribution of factors that are not tables."""
         if all(isinstance(f, Dense) for f in self._network._factors):
             return 0.0
         raise InvalidArgument("A Markov network with factors that are not tables is not fitted; give tables.")

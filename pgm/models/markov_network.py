@@ -82,10 +82,10 @@ class MarkovNetwork(Questions):
         Args:
             observed: an array of the observed values; None, NaN and masked pixels were not observed.
             states: the true states of a pixel.
-            coupling: what each pair of neighbours that agree adds to the log of the probability.
+            coupling: the log weight of each pair of neighbours that agree.
             unary: unary[true, seen], the probability of seeing each value; the columns are for the states
                 in order, or, if there are more or fewer, for the values 0, 1, ... in `observed`.
-            name: what the network is called.
+            name: the name of the network.
 
         Raises:
             InvalidTable: `unary` has another shape, or a negative value.
@@ -208,7 +208,7 @@ class MarkovNetwork(Questions):
     def gradients(self, given: Given = None, *, zeros: bool = False) -> dict[Any, np.ndarray]:
         """Return the derivative of `log_partition(given)` with respect to every entry of every factor.
 
-        By entries that are zero it is NaN, or with `zeros` found too, which takes longer. Entries are
+        For entries that are zero it is NaN, or with `zeros` computed too, which takes longer. Entries are
         independent parameters, also those of a factor given in logarithms: {index in `potentials`: array of
         the factor's shape}. Times the entry, this is `expected_counts(given)`, the derivative with respect to
         its log. The derivative of log P(given) is the difference between `gradients(given)` and
@@ -409,9 +409,9 @@ class MarkovNetwork(Questions):
     ) -> Self:
         """Learn the values of the factors from rows of data; returns the model itself.
 
-        The logarithms of the values climb along the exact gradient, one pass of inference for each step;
-        zeros stay zero. Entries that complete rows never show become zero, their most likely value.
-        What is shared stays shared. `fit_report` says how it went.
+        The logarithms of the values follow the exact gradient, one pass of inference for each step; zeros
+        stay zero. Entries that never occur in complete rows become zero, their maximum-likelihood value.
+        Shared values stay shared. `fit_report` has the details.
 
         Args:
             frame: a data frame or a dict of columns; with gaps, or without columns of hidden variables, what
@@ -422,10 +422,10 @@ class MarkovNetwork(Questions):
             tied: groups of indices that share their values.
             features: {index: array of shape (features, states...)}: the logarithm of such a factor is a
                 weighted sum of features (a log-linear model), and the weights are learned.
-            method: "likelihood"; or "pseudo-likelihood", which needs no inference and complete rows, and is
-                another estimate (Besag 1975).
-            max_iter: how many steps at most.
-            tol: it has converged when no slope is steeper, for each row.
+            method: "likelihood"; or "pseudo-likelihood", which needs complete rows but no inference, and is
+                a different estimate (Besag 1975).
+            max_iter: the largest number of steps.
+            tol: the largest gradient entry, per row, at which it has converged.
 
         Raises:
             InvalidFrame: no rows, or no column that is a variable.
@@ -558,8 +558,8 @@ class MarkovNetwork(Questions):
         """Return the cliques of the triangulated graph, joined as a tree, with their tables and messages.
 
         For teaching, and for checking by hand: `tree.potentials`, `tree.messages`, `tree.beliefs`,
-        `tree.separator_beliefs`, and `tree.trace` for all messages as text. They are exact, and computed when
-        first asked for; the tree that `query` uses is smaller.
+        `tree.separator_beliefs`, and `tree.trace` for all messages as text. They are exact, and computed on
+        first access; the tree that `query` uses is smaller.
 
         Args:
             given: evidence, which sets table entries to zero and leaves the cliques as they are.
@@ -632,7 +632,7 @@ class MarkovNetwork(Questions):
         Args:
             given: evidence, possibly empty.
             kind: "network" (a large grid is an image), "factor-graph" or "junction-tree".
-            plates: for each label the nodes that stand together in a rectangle; one may lie inside another.
+            plates: for each label the nodes that share a rectangle; one may lie inside another.
             information: draw links as wide as their mutual information, and colour nodes by entropy.
             engine: the engine for posteriors or information; see `query`.
             ax: axes to draw on; a new figure if left out.

@@ -47,7 +47,7 @@ def fitted(
 def _grouped(
     asked: AskedCounts, kinds: Mapping[str, CPD], place: Mapping[str, int], order: list[str]
 ) -> GroupedCounts:
-    """The counts of all families, asked of the engine that holds the rows."""
+    """The counts of all families, queried from the data engine."""
     groups = []
     for name, cpd in kinds.items():
         family = [*cpd.parents, name]

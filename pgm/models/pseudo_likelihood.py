@@ -40,7 +40,7 @@ class PseudoLikelihood:
         return found
 
     def of(self, logs: Sequence[np.ndarray]) -> tuple[float, list[np.ndarray]]:
-        """The value and the slopes at these logarithms of all factors."""
+        """The value and the gradient at these logarithms of all factors."""
         n, m, most = self._codes.shape[0], self._codes.shape[1], int(self._cards.max(initial=1))
         totals = np.where(np.arange(most) < self._cards[:, None], 0.0, -np.inf)[:, None, :] + np.zeros(
             (n, m, most)
@@ -70,7 +70,7 @@ class PseudoLikelihood:
         return log, slopes
 
     def _parts(self, logs: Sequence[np.ndarray]) -> Iterable[tuple[int, np.ndarray, int, np.ndarray, Any]]:
-        """For each factor and axis its table with that axis last, and where each row is in the others."""
+        """For each factor and axis its table with that axis last, and each row's position in the others."""
         for i, factor in enumerate(self._factors):
             table = logs[i].reshape(factor.values.shape)
             for axis in range(factor.scopes.shape[1]):

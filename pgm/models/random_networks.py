@@ -1,4 +1,4 @@
-"""Networks and questions drawn at random, with the sizes that were asked for."""
+"""Random networks and questions of given sizes."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def random_network(
         nodes: how many.
         arcs: how many; half as many again as nodes if left out, or as many as there may be.
         states: of each node, or (least, most), drawn evenly.
-        treewidth: the most that the treewidth of the moral graph may be: parents come from one bag of a tree
-            of bags with so many nodes and one more.
-        max_parents: the most parents of a node.
+        treewidth: the largest treewidth of the moral graph: parents come from one bag of a tree
+            of bags with that many nodes and one more.
+        max_parents: the largest number of parents of a node.
         zeros: the share of entries of all tables that are zero; each row keeps one that is not.
         concentration: of the Dirichlet distribution: below 1 rows are nearly certain, above it nearly even.
-        seed: of all that is random.
+        seed: for everything random.
 
     Raises:
         InvalidArgument: a size out of range, more arcs or zeros than there may be.
@@ -88,7 +88,7 @@ def random_question(
         net: a network.
         evidence: how many nodes are observed, or which share of all.
         targets: how many others are asked for.
-        seed: of all that is random.
+        seed: for everything random.
 
     Raises:
         InvalidArgument: more nodes than there are.
@@ -149,7 +149,7 @@ def _arcs(
 
 
 def _zeros(tables: list[np.ndarray], share: float, rng: np.random.Generator) -> None:
-    """Set a share of all entries to zero, in place; rows are divided by what is left of them."""
+    """Set a share of all entries to zero, in place; rows are renormalised."""
     if not isinstance(share, int | float) or not 0.0 <= share < 1.0:
         raise InvalidArgument(f"zeros= is a share from 0 up to 1, not {shown(share)}.")
     total = sum(table.size for table in tables)

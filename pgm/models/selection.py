@@ -1,4 +1,4 @@
-"""Models of several sizes side by side, and which of them is the best."""
+"""Models of several sizes, and which of them is best."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Selection(Tabular, Generic[_Candidate]):
     rows: ClassVar[str]  # what may be held out
 
     def __init__(self, candidates: Iterable[_Candidate], score: str) -> None:
-        """Take the candidates, and what they are compared by."""
+        """Take the candidates, and the criterion."""
         self.candidates, self.score = tuple(candidates), score
         self.best = max(self.candidates, key=lambda one: goodness(one, score))
 
@@ -44,7 +44,7 @@ class Selection(Tabular, Generic[_Candidate]):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw what the models are compared by over their sizes; returns the Axes.
+        """Draw the criterion over the sizes of the models; returns the Axes.
 
         Args:
             ax: axes to draw on; a new figure if left out.
@@ -73,7 +73,7 @@ class Selection(Tabular, Generic[_Candidate]):
 
 
 def goodness(one: Any, score: str) -> float:
-    """By what the largest is best."""
+    """The criterion, larger is better."""
     if score == "validation":
         return -math.inf if one.validation is None else float(one.validation)
     return -float(getattr(one, score))

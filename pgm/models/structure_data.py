@@ -1,4 +1,4 @@
-"""Data frames as what structures are learned from, and what a given structure scores on them."""
+"""Data frames as input of structure learning, and the score of a given structure on them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ColumnsOfNodes:
         )
 
     def _asked(self, names: Sequence[str]) -> AskedCounts | None:
-        """Counts of any few columns, by their places in these names, from the engine."""
+        """Counts of any few columns, by their indices in these names, from the engine."""
         engine = self.engine
         if engine is None:
             return None
@@ -143,7 +143,7 @@ def _weights(weights: Any, n_rows: int, frame: Any) -> np.ndarray | None:
 
 
 class ArcStrengths(Frozen, Tabular, Mapping[Arc, float]):
-    """What the score of a network would lose without each of its arcs, the strongest first.
+    """How much the score of a network would drop without each of its arcs, the strongest first.
 
     A mapping from arcs (parent, child) to floats; negative where the network would score higher without.
     """
@@ -153,7 +153,7 @@ class ArcStrengths(Frozen, Tabular, Mapping[Arc, float]):
     score: Score
 
     def __init__(self, strengths: Mapping[Arc, float], score: Score) -> None:
-        """Take the differences, and the score that they are of."""
+        """Take the differences, and the score."""
         put(self, "_strengths", dict(sorted(strengths.items(), key=lambda item: -item[1])))
         put(self, "score", score)
 
@@ -195,7 +195,7 @@ def structure_score(
     """Score the arrows of a network on a data frame; its tables do not matter.
 
     Args:
-        net: the network. Columns of its variables are read with their states, others as data say.
+        net: the network. Columns of its variables are read with their states, others are inferred.
         frame: data with a column for each node; others are not read.
         score: as for `learn_structure`.
         weights: how much each row counts: a column's name, or an array.

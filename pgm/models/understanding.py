@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Understanding(Questions):
-    """What a network answers about its own answers."""
+    """Questions that a network answers about its own answers."""
 
     _cpds: CPDStore
 
@@ -37,7 +37,7 @@ class Understanding(Questions):
     def gradients(self, given: Given = None, *, zeros: bool = False) -> dict[Any, Any]:
         """Return the derivative of log P(given) by each parameter: {name: array shaped as the table}.
 
-        The entries of tables are treated as independent parameters. By an entry that is not zero it is how
+        The entries of tables are treated as independent parameters. For an entry that is not zero it is how
         often that is expected (`expected_counts`), divided by the entry. A distribution that is not a table,
         such as pgm.NoisyOr, pgm.Logistic or pgm.LinearGaussian, has {name of parameter: derivative}; where
         they come in rows that sum to one, the others of the row change in proportion. Values beyond a
@@ -45,7 +45,7 @@ class Understanding(Questions):
 
         Args:
             given: as for `query`.
-            zeros: derive by entries that are zero too, over all the states that they rule out: this may take
+            zeros: include entries that are zero, over all the states that they rule out: this may take
                 much longer. Without it these are NaN.
 
         Raises:
@@ -79,18 +79,18 @@ class Understanding(Questions):
         zeros: bool = False,
         ranges: bool = False,
     ) -> AnswerSensitivity:
-        """Return the derivative of P(target = state | given) in each number of the network, largest first.
+        """Return the derivative of P(target = state | given) by each parameter of the network, largest first.
 
         A change of an entry changes the others of its row in proportion; the answer is then a ratio of two
         linear functions of the entry (Castillo, Gutierrez & Hadi 1997), which `.curve(node, states)` gives
-        with the range in which the most probable state stays. Of noisy-OR, trees and mixtures it is in their
-        own parameters; of logistic and Gaussian distributions only the derivative is known.
+        with the range in which the most probable state stays. For noisy-OR, trees and mixtures it is in their
+        own parameters; for logistic and Gaussian distributions only the derivative is known.
 
         Args:
             target: a variable with states, not observed.
             given: as for `query`, without pgm.Soft.
             state: of the target; left out: True, or the most probable one.
-            zeros: derive in entries that are 0 or 1 too, which may take much longer; if a 1 falls, the others
+            zeros: include entries that are 0 or 1, which may take much longer; if a 1 falls, the others
                 of its row rise evenly.
             ranges: find ranges also if the target has more than two states: a run for each.
 
@@ -152,7 +152,7 @@ class Understanding(Questions):
         draws: int = 1_000,
         seed: int | np.random.Generator | None = None,
     ) -> CredibleAnswer:
-        """Return where P(target = state | given) lies, given how few rows the tables were learned from.
+        """Return a credible interval of P(target = state | given), from the posterior of the tables.
 
         The tables that matter to the answer are drawn from their posterior, `net.posterior(node)`, and the
         question is asked with each draw. Nodes that `fit` held fixed stay as they are.
@@ -161,8 +161,8 @@ class Understanding(Questions):
             target: a variable with states, not observed.
             given: as for `query`, without pgm.Soft.
             state: of the target; left out: True, or the most probable one.
-            level: how much belief the interval holds.
-            draws: how many tables are drawn.
+            level: the probability of the interval.
+            draws: the number of posterior draws.
             seed: a whole number, or a numpy Generator.
 
         Raises:
@@ -223,8 +223,8 @@ class Understanding(Questions):
             target: as for `sensitivity`.
             given: as for `sensitivity`.
             state: as for `sensitivity`.
-            at_least: what the probability shall be at least,
-            at_most: or at most: one of the two.
+            at_least: the least that the probability must reach,
+            at_most: or the most that it may be: one of the two.
             several: also look for the least change of several parameters.
 
         Raises:
@@ -247,10 +247,10 @@ class Understanding(Questions):
         return tune(self, own, target, given, state, at_least, at_most, several)
 
     def explain(self, target: str, given: Given = None, *, state: State | None = None) -> AnswerExplanation:
-        """Return why P(target = state | given) is what it is: what each finding does, and which conflict.
+        """Explain P(target = state | given): the effect of each finding, and which of them conflict.
 
-        For each finding the answer given it alone and given all others, by how much it moves the log-odds,
-        and a path along which it tells; the conflict of the findings, of each pair, and the states that
+        For each finding the answer given it alone and given all others, its effect on the log-odds,
+        and a path along which it acts; the conflict of the findings, of each pair, and the states that
         would explain it away. `.story` says the same in sentences.
 
         Args:
@@ -285,16 +285,18 @@ class Understanding(Questions):
     ) -> Any:
         """Return what each finding contributes to P(target = state | given), averaged over all orders.
 
-        Exact for up to 20 findings, over all sets of them in one batch. Beyond, or with `orders`, orders are
-        drawn, each forwards and backwards, with a standard error. Of a frame it is done for every row: the
-        answer is a frame of the same kind, a column for each that is a finding; missing cells contribute 0.
+        Exact for up to 20 findings, over all sets of them in one batch. Beyond that, or with `orders`, orders
+        are sampled, each forwards and backwards, with a standard error. For a frame it is done for every row:
+        the answer is a frame of the same kind, a column for each that is a finding; missing cells contribute
+        0.
 
         Args:
             target: as for `explain`.
             given: as for `explain`.
             frame: rows of findings instead, at most 20 columns; the target's column is not read.
-            state: as for `explain`; of a frame it has to be named unless the states are False and True.
-            orders: how many orders to draw; left out: all sets of up to 20 findings, 1,000 orders of more.
+            state: as for `explain`; with a frame it is required unless the states are False and True.
+            orders: the number of orders to sample; left out: all sets of up to 20 findings, 1,000 orders of
+                more.
             seed: a whole number, or a numpy Generator.
 
         Raises:
@@ -331,20 +333,21 @@ class Understanding(Questions):
     ) -> InformationGains:
         """Return what to observe next: the mutual information of every other variable with the target.
 
-        That is by how much it is expected to lower the target's entropy, in nats, given what is known. For a
+        That is the expected reduction of the target's entropy, in nats, given the evidence. For a
         decision with utilities there is `InfluenceDiagram.value_of_information`.
 
         Args:
             target: a variable with states, or several, taken as one.
             given: as for `query`, without pgm.Soft.
-            state: only this state against all others: a fault that is pursued.
-            over: the variables that may be seen; left out: all with states that are not observed.
-            costs: {name, or (name, ...) seen together: cost}; most information for its cost is first.
-            k: sets of so many; up to 20,000 sets all are tried, beyond one variable is added at a time.
+            state: only this state against all others, such as one suspected fault.
+            over: the variables that may be observed; left out: all unobserved discrete ones.
+            costs: {name, or (name, ...) seen together: cost}; the most information per cost is first.
+            k: the size of the sets; up to 20,000 sets all are tried, beyond that variables are added
+                greedily.
 
         Raises:
             InvalidEvidence: a target is given.
-            InvalidArgument: a target is continuous, over= names what is known, or k is out of range.
+            InvalidArgument: a target is continuous, over= names an observed variable, or k is out of range.
             UnknownVariable, UnknownState, ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
 
         >>> import pgm
@@ -362,13 +365,13 @@ class Understanding(Questions):
     ) -> Surprises:
         """Return how improbable each row of a frame is, and each cell given the rest of its row, in nats.
 
-        Odd rows come first; of a row the cells say which value does not fit the others. Missing cells are
+        Odd rows come first; the cells of a row show which value does not fit the others. Missing cells are
         summed out. An impossible row is infinitely surprising, and so are the cells that make it so.
 
         Args:
             frame: as for `log_likelihood`.
-            rate: a share of false alarms: `row_limit` and `cell_limit` are what this share of rows that the
-                network itself draws exceeds, complete in the frame's columns.
+            rate: the rate of false alarms: `row_limit` and `cell_limit` are exceeded by this share of rows
+                sampled from the network itself, complete in the frame's columns.
             seed: of these rows: a whole number, or a numpy Generator.
 
         Raises:
@@ -395,20 +398,20 @@ class Understanding(Questions):
         sure: float = 0.95,
         least: float = 0.0,
     ) -> NextQuestion:
-        """Return the variable that tells most about the target now, or that it is time to stop, and why.
+        """Return the most informative variable about the target now, or that it is time to stop, and why.
 
         Args:
             target: a variable with states, not observed.
             given: what is known, as for `query`, without pgm.Soft.
-            over: the variables that may be asked for; left out: all with states that are not observed.
-            costs: {name, or (name, ...) seen together: cost}; then most information for its cost.
-            sure: stop where a state of the target is as probable as this.
-            least: stop where the best tells no more than so many nats (for each unit of cost).
+            over: the variables that may be asked for; left out: all unobserved discrete ones.
+            costs: {name, or (name, ...) seen together: cost}; then the most information per cost.
+            sure: stop when a state of the target is this probable.
+            least: stop when the best gives no more than this many nats (per unit of cost).
 
         Raises:
             InvalidEvidence: the target is given.
-            InvalidArgument: the target is continuous, over= names what is known, or an option is out of
-                range.
+            InvalidArgument: the target is continuous, over= names an observed variable, or an option is out
+                of range.
             UnknownVariable, UnknownState, ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
 
         >>> import pgm
@@ -431,19 +434,19 @@ class Understanding(Questions):
         least: float = 0.0,
         depth: int = 5,
     ) -> Diagnosis:
-        """Return a diagnosis as a tree: after every answer the question that tells most, until it stops.
+        """Return a diagnosis as a tree: after every answer the most informative question, until it stops.
 
-        Its `right` is how probably the conclusion is true, `questions` how many are asked on average, and
+        Its `right` is the probability that the conclusion is true, `questions` the average number asked, and
         `follow(frame)` runs it over cases.
 
         Args:
             target: as for `next_question`.
             given: as for `next_question`.
             over: as for `next_question`.
-            costs: as for `next_question`; those of a group count with what was asked before.
+            costs: as for `next_question`; those of a group include what was asked before.
             sure: as for `next_question`.
             least: as for `next_question`.
-            depth: the most questions in a row.
+            depth: the largest number of successive questions.
 
         Raises:
             InvalidArgument: as for `next_question`; or the tree has more than 20,000 nodes.
@@ -464,16 +467,17 @@ class Understanding(Questions):
     ) -> RelevantExplanations:
         """Return which states of some variables explain the findings, the largest Bayes factor first.
 
-        The most probable explanation speaks of every variable; this one only of those that matter (Yuan,
+        The most probable explanation includes every variable; this one only those that matter (Yuan,
         Lim & Lu 2011): the generalised Bayes factor of states x is P(given | x) over P(given | not x).
 
         Args:
             given: the findings, as for `query`.
             over: the variables that may explain.
-            most: how many of them at most; over 3 of them, or 20,000 sets, the search is greedy and says so.
+            most: the largest number of them; above 3, or 20,000 sets, the search is greedy and reports that.
 
         Raises:
-            InvalidArgument: nothing is given, over= names what is given, or most= is not a whole number.
+            InvalidArgument: nothing is given, over= names an observed variable, or most= is not a whole
+                number.
             UnknownVariable, UnknownState, ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
 
         >>> import pgm
@@ -487,7 +491,7 @@ class Understanding(Questions):
         return relevant_explanation(self, given, over, most)
 
     def contradictions(self, given: Given) -> list[dict[str, object]]:
-        """Return every smallest part of the findings that is impossible; none if they are possible together.
+        """Return every minimal impossible subset of the findings; none if they are possible together.
 
         Args:
             given: the findings, as for `query`, without pgm.Soft.
@@ -508,19 +512,19 @@ class Understanding(Questions):
     def turning(self, target: str, given: Given, *, to: State | None = None, most: int = 3) -> list[Turn]:
         """Return the smallest changes of the findings that make another state of the target most probable.
 
-        All changes of as few findings as possible, that with the most probable new state first; none if no
+        All changes of as few findings as possible, the one with the most probable new state first; none if no
         change of up to `most` findings does it.
 
         Args:
             target: a variable with states, not observed.
             given: the findings; those that are states may change, others are kept.
-            to: the state that shall become the most probable; left out: any other.
-            most: how many findings may change.
+            to: the state to become the most probable; left out: any other.
+            most: the largest number of findings to change.
 
         Raises:
             InvalidEvidence: the target is given.
             InvalidArgument: no finding is a state, `to` is most probable already, or there are more than
-                20,000 ways to change so many.
+                20,000 ways to change that many.
             UnknownVariable, UnknownState, ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
 
         >>> import pgm
