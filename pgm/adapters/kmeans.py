@@ -110,7 +110,7 @@ class KMeans(Clusterer):
             weights: of each.
             begin: where it begins.
             seed: seed of the random draws.
-            clock: looked at between some steps and the next.
+            clock: checked between steps.
             late: whether to raise where the time is over, for there is no earlier start.
         """
         from sklearn.cluster import KMeans as Peer

@@ -155,7 +155,7 @@ class _Search:
         )
 
     def parts(self) -> list[np.ndarray]:
-        """All rows, in parts after each of which the clock is looked at."""
+        """All rows, in parts, checking the clock after each."""
         size = max(1, _BLOCK // (self.n * self.dim))
         return np.split(np.arange(self.n), np.arange(size, self.n, size))
 

@@ -135,7 +135,7 @@ class RegressorCPD(EstimatorCPD):
 
     def moments(self, codes: Codes, values: Array) -> tuple[Array, Array]:
         """Return mean and standard deviation for rows of state codes and continuous values."""
-        found = self._answer(self._split(codes, numbers), self._as_matrix(numbers))
+        found = self._answer(self._split(codes, values), self._as_matrix(values))
         return found[:, 0], found[:, 1]
 
     def factor(self, scope: Sequence[int]) -> RowNormal:

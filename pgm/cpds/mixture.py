@@ -169,7 +169,7 @@ class MixtureCPD(CPD):
         return self._by_em(found, np.zeros((sum(len(table) for table in self._tables), self.child.card)))
 
     def _by_em(self, rows: Configurations, counted: Array) -> Self:
-        """Run EM from the present parameters: which parent decided is hidden, except in `counted`."""
+        """Run EM from the current parameters: which parent decided is hidden, except in `counted`."""
         codes, weights = rows.rows, rows.weights
         total = float(weights.sum() + counted.sum())
         if total == 0.0:

@@ -293,7 +293,7 @@ class NoisyMax(CPD):
         return self._made(self.child, self._given, tuple(effects), leak.copy())
 
     def _by_em(self, seen: Configurations, counted: Array | None) -> Self:
-        """Run EM from the present parameters: effects of causes are hidden, except in `counted`."""
+        """Run EM from the current parameters: effects of causes are hidden, except in `counted`."""
         codes, weights = seen.rows, seen.weights
         flip = slice(None, None, -1 if self.smallest else 1)
         effects, leak = fit_effects(

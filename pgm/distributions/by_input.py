@@ -198,7 +198,7 @@ class ByInput:
     # --- in files and text ---
 
     def to_parts(self, state: Any = lambda symbol, name: symbol) -> dict[str, Any]:
-        """Return what it is made of, for a file.
+        """Return its parts, for a file.
 
         Args:
             state: how a symbol is written; left out: as it is.

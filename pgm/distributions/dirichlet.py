@@ -63,10 +63,10 @@ class Dirichlet(PseudoCounts):
         return self.alpha
 
     def posterior(self, counts: Any) -> Dirichlet:
-        """Return what is believed after these counts.
+        """Return the posterior given these counts.
 
         Args:
-            counts: how often each state was seen, in the shape of alpha.
+            counts: how often each state occurred, in the shape of alpha.
 
         Raises:
             InvalidArgument: values that are negative, or of another shape.
@@ -106,7 +106,7 @@ class Dirichlet(PseudoCounts):
         return np.asarray(self.alpha * (total - self.alpha) / (total**2 * (total + 1.0)))
 
     def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Return where each probability lies with this belief, as much left out below as above.
+        """Return the credible interval of each probability, with equal tails.
 
         Args:
             level: how much belief lies inside.
@@ -135,7 +135,7 @@ class Dirichlet(PseudoCounts):
         """Return the log-probability of observations in an order, with these counts.
 
         Args:
-            counts: how often each state was seen.
+            counts: how often each state occurred.
 
         Raises:
             InvalidArgument: values that are negative, or of another shape.
@@ -239,7 +239,7 @@ class Beta(Dirichlet):
         return float(self.alpha[0])
 
     def posterior(self, counts: Any) -> Beta:
-        """Return what is believed after these counts of False and True.
+        """Return the posterior after these counts of False and True.
 
         >>> Beta(1, 1).posterior([0, 2])
         Beta(3, 1)

@@ -19,7 +19,7 @@ from .gaussian_statistics import near_centres
 class Estimators:
     """An estimator for each state: classifiers give probabilities, regressors a mean with normal noise.
 
-    In learning each is fitted anew, to rows weighted by what is believed of them (`sample_weight`). A step of
+    In learning each is fitted anew, to rows weighted by their posteriors (`sample_weight`). A step of
     EM that would make what is expected less likely is not taken, so the likelihood never falls.
 
     Args:

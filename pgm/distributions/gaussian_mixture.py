@@ -181,12 +181,12 @@ class GaussianMixture(StateDistribution):
         return np.asarray(self._shaped(found if self._vector else found[..., 0]))
 
     def fit(self, x: Any, weights: Any = None, *, max_iter: int = 1000, tol: float = 1e-9) -> Self:
-        """Return a mixture that is fitted by EM, from the present parameters or from a guess.
+        """Return a mixture that is fitted by EM, from the current parameters or from a guess.
 
         Args:
             x: as for `log_density`.
             weights: one for each row; or a column for each state.
-            max_iter: how many steps at most.
+            max_iter: the largest number of steps.
             tol: it has converged when a step gains no more, for each unit of log-likelihood.
         """
         rows, _ = self._rows(x)

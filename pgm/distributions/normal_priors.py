@@ -47,7 +47,7 @@ class Normal(Drawn, Prior, Conjugate):
 
     Args:
         mean: the mean that is expected.
-        sd: how sure one is of it.
+        sd: its standard deviation.
         noise: the standard deviation of the data.
 
     Raises:
@@ -72,7 +72,7 @@ class Normal(Drawn, Prior, Conjugate):
         return self.mean
 
     def posterior(self, data: Any) -> Normal:
-        """Return what is believed after these data.
+        """Return the posterior given these data.
 
         Args:
             data: values, or their statistics.
@@ -235,7 +235,7 @@ class NormalGamma(Drawn, Prior, Conjugate):
         return self.mean, max(0.0, self.a - 0.5) / self.b
 
     def posterior(self, data: Any) -> NormalGamma:
-        """Return what is believed after these data.
+        """Return the posterior given these data.
 
         Args:
             data: values, or their statistics.
@@ -287,7 +287,7 @@ class NormalGamma(Drawn, Prior, Conjugate):
         return random.normal(self.mean, (self.rows * precisions) ** -0.5), precisions
 
     def _mean(self) -> Student:
-        """What is believed of the mean alone."""
+        """The marginal distribution of the mean."""
         return Student(2.0 * self.a, self.mean, math.sqrt(self.b / (self.a * self.rows)))
 
     def _curves(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What is believed of the mean vector and the precision matrix of multivariate normal data."""
+"""Conjugate priors of the mean vector and the precision matrix of multivariate normal data."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class NormalWishart(Drawn, Prior):
         return self.mean, np.asarray(max(0.0, self.df - self.mean.size) * self.scale)
 
     def posterior(self, data: Any) -> Self:
-        """Return what is believed after these data.
+        """Return the posterior given these data.
 
         Args:
             data: rows of values, or their statistics.
@@ -105,7 +105,7 @@ class NormalWishart(Drawn, Prior):
         return self.mean + np.linalg.solve(roots.transpose(0, 2, 1), standard)[:, :, 0], precisions
 
     def _mean(self) -> Student:
-        """What is believed of the mean alone."""
+        """The marginal distribution of the mean."""
         df = self.df - self.mean.size + 1.0
         return Student(df, self.mean, np.linalg.inv(self.scale) / (self.rows * df))
 

@@ -1,4 +1,4 @@
-"""What a distribution is made of, as a file holds it: read part by part, each of which knows its place."""
+"""The parts of a distribution in a file: each part knows its position."""
 
 from __future__ import annotations
 

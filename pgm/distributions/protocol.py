@@ -10,7 +10,7 @@ class LocalDistribution(Protocol):
     """What can be learned from statistics that add up, and written in parts.
 
     `fit(data, weights)` is `fitted(statistics(data, weights))`. EM calls the same `fitted` with expected
-    statistics: rows weighted by what is believed of them, or what inference expects of hidden parts.
+    statistics: rows weighted by their posteriors, or what inference expects of hidden parts.
 
     >>> from pgm.distributions import Categorical
     >>> isinstance(Categorical([0.5, 0.5]), LocalDistribution)
@@ -30,4 +30,4 @@ class LocalDistribution(Protocol):
         """Return the most likely distribution of this kind for some data."""
 
     def to_parts(self) -> Any:
-        """Return what it is made of, for a file."""
+        """Return its parts, for a file."""

@@ -247,7 +247,7 @@ class Regression:
     # --- in files and text ---
 
     def to_parts(self) -> dict[str, Any]:
-        """Return what it is made of, for a file."""
+        """Return its parts, for a file."""
         w, noise = self._known
         return {"weights": w.tolist(), "covariance": noise.tolist()}
 

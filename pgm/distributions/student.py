@@ -130,7 +130,7 @@ class Student(Drawn):
         return self._scipy().cdf(x)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return where it lies with this probability, as much left out below as above.
+        """Return the interval with this probability, with equal tails.
 
         Args:
             level: how much lies inside.

@@ -139,7 +139,7 @@ class Tied:
 
 
 class Stacked:
-    """Several distributions of the same kind of observation, their rows one below the other.
+    """Several distributions of the same kind of observation, their rows concatenated.
 
     >>> import pgm
     >>> both = Stacked([pgm.Categorical([[0.5, 0.5]]), pgm.Categorical([[0.9, 0.1], [0.2, 0.8]])], [1, 2])

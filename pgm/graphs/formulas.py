@@ -26,7 +26,7 @@ class P:
 
     @cached_property
     def size(self) -> int:
-        """How many probabilities it is made of."""
+        """The number of probabilities in it."""
         return 1
 
 
@@ -43,7 +43,7 @@ class Product:
 
     @cached_property
     def size(self) -> int:
-        """How many probabilities it is made of."""
+        """The number of probabilities in it."""
         return sum(part.size for part in self.parts)
 
 
@@ -61,7 +61,7 @@ class Sum:
 
     @cached_property
     def size(self) -> int:
-        """How many probabilities it is made of."""
+        """The number of probabilities in it."""
         return self.of.size
 
 
@@ -79,7 +79,7 @@ class Ratio:
 
     @cached_property
     def size(self) -> int:
-        """How many probabilities it is made of."""
+        """The number of probabilities in it."""
         return self.top.size + self.bottom.size
 
 

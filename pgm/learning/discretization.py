@@ -61,7 +61,7 @@ def discretize(
         if target is None:
             raise InvalidArgument('"mdlp" cuts where classes change: name their column, target="...".')
     elif target is not None:
-        raise InvalidArgument('target= has no effect: only "mdlp" looks at classes.')
+        raise InvalidArgument('target= has no effect: only "mdlp" uses classes.')
     count = 4 if bins is None else bins
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 2:
         raise InvalidArgument(f"bins= is a whole number of at least 2, not {shown(bins)}.")

@@ -22,7 +22,7 @@ _ROUNDING = 1e-10  # how far a log-likelihood may fall, relative to its size, by
 
 
 class Collapsed(InvalidArgument):
-    """The likelihood is unbounded along this path: a density shrinks to a point."""
+    """The likelihood is unbounded along this path: a density collapses to a point."""
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ class BayesianNetwork(WhatIf, Understanding):
     """A directed acyclic graph of variables, each with its distribution given its parents.
 
     Args:
-        name: what the network is called in print and in files.
+        name: of the network, in print and in files.
         edges: arrows known before the tables, `"smoking -> cancer <- pollution; a -> b"` or a list of pairs
             (parent, child), which take any names; the tables, with the states, follow by `set`, in any order.
 
@@ -84,7 +84,7 @@ class BayesianNetwork(WhatIf, Understanding):
     # garbage collector has to walk through. Nodes made by `edges=` have no domain before their first table.
     _domains: dict[str, Domain | None]
     _parents: dict[str, tuple[str, ...]]
-    _known_children: dict[str, dict[str, None]] | None  # built when first asked for
+    _known_children: dict[str, dict[str, None]] | None  # built on first access
     _cpds: CPDStore
     # Tables as written, waiting for the states of a parent; the node's own states; whether to normalise rows.
     _pending: dict[str, tuple[object, Domain | None, bool]]

@@ -45,7 +45,7 @@ class MarkovNetwork(Questions):
     """An undirected model: a list of factors over named variables.
 
     Args:
-        name: what the model is called in print and in files.
+        name: of the model, in print and in files.
 
     Raises:
         InvalidArgument: a name that is not text.
@@ -60,7 +60,7 @@ class MarkovNetwork(Questions):
 
     name: str
     _domains: dict[str, Domain] | Pixels
-    _places: dict[str, int] | None  # built when first asked for
+    _places: dict[str, int] | None  # built on first access
     _factors: list[Factor]
     fit_report: FitReport | None = None  #: how the last `fit` went
 

@@ -1,4 +1,4 @@
-"""Influence diagrams, with what is believed and what actions are worth, and rules as coloured tables."""
+"""Influence diagrams, with posteriors and the values of actions, and rules as coloured tables."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _WIDE, _HIGH = 2.1, 0.42  # inches for a question in a row, and for a conclusion
 def diagnosis(
     tree: Diagnosis, ax: Axes | None = None, *, figsize: Size | None = None, title: str | None = None
 ) -> Axes:
-    """Draw the questions and conclusions; lines are the wider the more probable the answer."""
+    """Draw the questions and conclusions; the width of a line is the probability of the answer."""
     leaves = list(tree.root.leaves())
     if len(leaves) > _MOST_LEAVES:
         raise InvalidArgument(

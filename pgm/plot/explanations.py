@@ -93,7 +93,7 @@ def explaining_paths(
     figsize: Size | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw the paths along which the findings tell, the wider the more passes; dark variables moved far."""
+    """Draw the paths of the findings, as wide as what passes along each; dark variables moved far."""
     arrows: dict[tuple[str, str], None] = {}
     names = dict.fromkeys([*why, why.target])
     width: dict[frozenset[str], float] = {}  # of each arrow, the most that passes along it
@@ -209,7 +209,7 @@ def information_map(
     figsize: Size | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw the network, each variable the darker the more it tells about the target."""
+    """Draw the network, each variable the darker the more informative it is about the target."""
     if any(not isinstance(names, str) for names in found):
         raise InvalidArgument("A map shows single variables; these are sets of several: use the bars.")
     net = BayesianNetwork(edges=list(found.network))

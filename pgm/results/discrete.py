@@ -127,7 +127,7 @@ class Distribution(OfVariables):
     def mutual_information(
         self, a: str | Sequence[str], b: str | Sequence[str], given: str | Sequence[str] = ()
     ) -> float:
-        """How much some variables of a joint distribution tell about others, in nats.
+        """The mutual information of some variables of a joint distribution with others, in nats.
 
         I(a; b), or I(a; b | given), averaged over the states of `given` (Cover & Thomas 2006, equations 2.28
         and 2.60). It is 0 where they are independent, and at most the entropy of either.

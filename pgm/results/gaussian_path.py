@@ -337,7 +337,7 @@ class StatesOverTime(GaussianPath):
 
     @property
     def log_likelihood(self) -> float:
-        """The log density of all that was observed."""
+        """The log density of all observations."""
         return float(self.step_scores.sum())
 
     @property
@@ -477,7 +477,7 @@ class Smoothed(StatesOverTime):
 
     def _notes(self, printed: int) -> str:
         more = super()._notes(printed)
-        said = f"given all that was observed; log-likelihood {self.log_likelihood:.6f}"
+        said = f"given all observations; log-likelihood {self.log_likelihood:.6f}"
         return f"{more}\n{said}" if more else said
 
 

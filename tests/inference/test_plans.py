@@ -63,7 +63,7 @@ def test_the_parts_of_a_question_add_up_to_the_whole():
         lambda: net.sample(100, given=known, seed=0),
     ):
         shares = []
-        for _ in range(5):  # the machine may look elsewhere between two looks at the clock
+        for _ in range(5):  # the machine may look elsewhere between two checks of the clock
             begin = time.perf_counter()
             answer = ask()
             whole = time.perf_counter() - begin

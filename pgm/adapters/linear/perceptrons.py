@@ -114,7 +114,7 @@ class Perceptron(LinearClassifier):
         n, best = len(task.rows), self.keep == "best"
         recorder.counts[3] = errors(task.rows, a)
         flat, order, pocket = task.rows.reshape(-1), np.arange(n), a.copy()
-        # between two looks at the clock the pocket compares so many weights only
+        # between two checks of the clock the pocket compares so many weights only
         size = max(1, min(n, _LOOKS * int(self.every) // task.rows.size)) if best else n
         turned = np.ascontiguousarray(task.rows.T).reshape(-1) if best else np.zeros(0)
         for i in passes(int(self.max_iter), "a perceptron", task.clock):

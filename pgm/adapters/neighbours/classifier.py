@@ -197,7 +197,7 @@ class NearestNeighbours(RowsClassifier):
         """
         queries = self._read(X)
         if self.search == "tree":
-            raise InvalidArgument('search="tree" does not count what it looks at.')
+            raise InvalidArgument('search="tree" does not count comparisons.')
         return self._nearest(queries, start_clock()).looked / (len(queries) * self.rows_.size)
 
     def _nearest(self, queries: np.ndarray, clock: Clock) -> Nearest:

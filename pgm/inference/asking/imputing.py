@@ -1,4 +1,4 @@
-"""Gaps of a frame filled by chance: each row's missing cells drawn from what they are given the others."""
+"""Random imputation: each row's missing cells drawn given the others."""
 
 from __future__ import annotations
 

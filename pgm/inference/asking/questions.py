@@ -382,7 +382,7 @@ class Questions(RowQuestions):
         *,
         engine: str | Engine = "auto",
     ) -> Information:
-        """Return how much some variables tell about others, in nats: 0 where they are independent.
+        """Return the mutual information of some variables with others, in nats: 0 if they are independent.
 
         A mapping as `given` is evidence, as in every question: I(a; b | wet=True). Given only names, the
         result is the average over their states: I(a; b | wet), 0 where `independent` is true. For both at
@@ -506,7 +506,7 @@ class Questions(RowQuestions):
     ) -> list[Any]:
         """Return copies of a frame with its missing cells drawn from P(missing | row), exactly.
 
-        Several draws show how sure an analysis is that goes on with filled-in data (multiple imputation,
+        Several draws show how uncertain an analysis of the imputed data is (multiple imputation,
         Rubin 1987). The most probable value of each cell is what `predict(frame)` gives.
 
         Args:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _SURE: Wide = (0.5, 1)
 _NAME = attrgetter("name")
-_COLUMNS = 1_000  # between looks at the clock
+_COLUMNS = 1_000  # between checks of the clock
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class CredibleAnswer(Result, Tabular):
     """A credible interval for P(state | given), given the posterior of the parameters.
 
-    `interval` holds the answer with a belief of `level`, as much left out below as above; `mean` and `sd` are
+    `interval` holds the answer with probability `level` and equal tails; `mean` and `sd` are
     of the belief, `draws` the answers for tables drawn from their posterior. `probability` is the answer with
     the parameters of the network. `nodes` are those whose tables were drawn.
     """

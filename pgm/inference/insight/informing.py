@@ -101,7 +101,7 @@ class InformationGains(OfSets, Tabular):
         """
         from pgm import plot
 
-        head = f"what tells about {joined(self.target, len(self.target))}"
+        head = f"information about {joined(self.target, len(self.target))}"
         if kind == "map":
             return plot.information_map(self, head, ax, figsize=figsize, title=title)
         if kind != "bars":

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
         | HMMClassifier
     )
 
-VERSION = 2  # what only 2 has says so in FORMS; 1 is written for all else
+VERSION = 2  # FORMS marks what only 2 has; 1 is written for everything else
 
 
 class Form(NamedTuple):

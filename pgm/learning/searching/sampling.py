@@ -20,7 +20,7 @@ _CHUNK = 1000
 
 
 def search(options: OrderMCMC | StructureMCMC, problem: Problem) -> Found:
-    """Draw, and keep the best network that was seen."""
+    """Draw, and keep the best network."""
     return _orders(options, problem) if isinstance(options, OrderMCMC) else _networks(options, problem)
 
 

@@ -176,7 +176,7 @@ def _cut(known: Constraints, inside: np.ndarray) -> tuple[tuple[int, ...], ...]:
 
 
 def markov_blanket(tester: Tester, target: int, alpha: float) -> list[int]:
-    """Grow by what tells most about the target given the rest, then drop what no longer tells anything."""
+    """Add the most informative variable given the rest, then drop those that no longer inform."""
     n = tester.problem.n
     blanket: list[int] = []
     while True:

@@ -101,9 +101,9 @@ def _network(target: Variable, shares: np.ndarray, cpds: dict[str, CPD]) -> Baye
 class TANClassifier(_Augmented):
     """Tree-augmented naive Bayes, in scikit-learn's conventions: given the class, the columns form a tree.
 
-    Each column has the class and one other column as parents: those that tell most of each other given the
-    class (Friedman, Geiger & Goldszmidt 1997). Missing cells are summed out when it is asked, and left out of
-    the counts of their families when it learns. `to_network()` is the same as a Bayesian network.
+    Each column has the class and one other column as parents: those with the largest mutual information given
+    the class (Friedman, Geiger & Goldszmidt 1997). Missing cells are summed out when it is asked, and left
+    out of the counts of their families when it learns. `to_network()` is the same as a Bayesian network.
 
     Args:
         states: {column: its states, or pgm.Bins}, of columns whose states the data should not decide.
@@ -136,7 +136,8 @@ class KDependenceClassifier(_Augmented):
     """Naive Bayes in which each column depends on up to k others; in scikit-learn's conventions.
 
     The columns come in the order of what they tell of the class; each has as parents the class and those k of
-    the columns before it that tell most of it given the class (Sahami 1996). With k = 0 it is naive Bayes.
+    the columns before it with the largest mutual information with it given the class (Sahami 1996). With k =
+    0 it is naive Bayes.
 
     Args:
         k: how many parents a column has besides the class.

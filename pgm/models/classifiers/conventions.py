@@ -214,10 +214,10 @@ def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def at_least_two(classes: np.ndarray) -> None:
-    """Refuse where there is nothing to tell apart."""
+    """Refuse a single class."""
     if len(classes) < 2:
         raise InvalidArgument(
-            f"There is one class only, {shown(classes.tolist()[0])}: nothing to tell apart."
+            f"There is only one class, {shown(classes.tolist()[0])}: nothing to distinguish."
         )
 
 

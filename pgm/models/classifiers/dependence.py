@@ -116,7 +116,7 @@ def _gain(above: GaussianStatistics, cells: GaussianStatistics, of: np.ndarray, 
 
 
 def tree(told: Told) -> list[tuple[int, ...]]:
-    """The parents of each column in the tree that tells most given the class (Friedman & al. 1997).
+    """The tree with the largest mutual information given the class (Friedman & al. 1997): parents of columns.
 
     The first column is its root; where some columns are continuous, the first discrete one: none of those is
     a parent of states. The heaviest tree with that is found by linking columns of states first, for their

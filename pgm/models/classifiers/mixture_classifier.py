@@ -57,7 +57,7 @@ class MixtureClassifier(RowClassifier):
             of the rows.
         starts: how often EM begins; the first time with rows along their principal axis, then from chance.
             The best is kept.
-        max_iter: how many steps at most.
+        max_iter: the largest number of steps.
         tol: it has converged when a step gains no more, for each unit of log-likelihood.
         seed: of the starts from chance.
 

@@ -57,7 +57,7 @@ class NaiveBayes(RowClassifier):
             an object of pgm.priors; or {column: one of these}, `...` for the rest. `pgm.priors.Normal` and
             `NormalGamma` are for continuous columns.
         estimate: "predictive": uncertainty about the parameters is averaged over; or the "mean" or the
-            "mode" of what is believed of them.
+            "mode" of their posterior.
         class_prior: P(class): "uniform", a dict, or a list in the order of `classes_`; left out: the shares
             of the rows.
         var_smoothing: this part of the largest variance of a column is added to all variances that have no

@@ -85,7 +85,7 @@ class RowClassifier(Estimator):
         return given
 
     def _called(self, name: str) -> str:
-        """What the class is called."""
+        """The name of the class."""
         return name
 
     def _declared(self, given: Features) -> tuple[dict[str, Any], Iterable[str]]:
@@ -115,7 +115,7 @@ class RowClassifier(Estimator):
         """Learn from rows whose classes are known; returns the classifier itself.
 
         Rows without a class (None or NaN) teach what rows are like: EM gives each to the classes by what is
-        learned so far, and learns again (Nigam & al. 2000). `fit_report_` then says how that went.
+        learned so far, and learns again (Nigam & al. 2000). `fit_report_` then has the details.
 
         Args:
             X: a data frame, a dict of columns, or an array of rows, whose columns are then x0, x1, ...

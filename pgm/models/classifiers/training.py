@@ -52,7 +52,7 @@ class Training:
 
 
 def classes_column(given: Features, y: Any) -> tuple[str, Any, Features]:
-    """What the target is called, the classes of the rows, and the rows without them."""
+    """The name of the target, the classes of the rows, and the rows without them."""
     if not isinstance(y, str):
         name = getattr(y, "name", None)
         return (name if isinstance(name, str) and name else "class"), y, given

@@ -24,7 +24,7 @@ class AutoregressiveHMM(InputOutputHMM):
         order: how many past observations.
         states: the names of the states; 0, 1, ... if left out.
         n_states: how many there are, if nothing else determines it.
-        name: what the model is called in print and in files.
+        name: of the model, in print and in files.
 
     >>> import pgm
     >>> lines = pgm.Regression([0.9, -0.5], bias=[0.0, 1.0], variance=[0.1, 0.2])

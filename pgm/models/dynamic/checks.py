@@ -197,7 +197,7 @@ def check_by(by: object) -> None:
 
 
 def scores_by(by: object, shares: np.ndarray, starts: np.ndarray, lone: bool, report: Report) -> Any:
-    """The answer of `score` from the share of each step, the sequences one below the other."""
+    """The answer of `score` from the share of each step, the sequences concatenated."""
     if by == "step":
         return shares if lone else np.split(shares, starts[1:-1])
     logs = np.add.reduceat(shares, starts[:-1])

@@ -29,7 +29,7 @@ class CoupledHMM(JointChains):
             order, and one for the next state.
         emission: for each chain what its states emit, a column of what is observed.
         states: for each chain its states, or how many; 0, 1, ... if left out.
-        name: what the model is called in print and in files.
+        name: of the model, in print and in files.
 
     A sequence is a list of rows with a column for each chain, or a data frame whose columns have their names.
 

@@ -50,7 +50,7 @@ class DynamicBayesianNetwork:
     """A network whose variables repeat at each step, with parents in the same step and in earlier ones.
 
     Args:
-        name: what the network is called in print and in files.
+        name: of the network, in print and in files.
 
     Parents are written "rain" for the same step, "rain[-1]" for the step before, "rain[-2]" and so on.
     Evidence is {name: list of values}, one for each step; several sequences are a list of such dicts, a
@@ -691,8 +691,8 @@ class DynamicBayesianNetwork:
         """Learn the parameters of all distributions from sequences; returns the network itself.
 
         A distribution is one for all its steps. What has gaps, or is never observed, is expected from the
-        parameters so far (EM); with complete data one step counts. It begins with the present parameters;
-        zeros of tables stay, and so do rows that are never used. `fit_report` says how it went.
+        parameters so far (EM); with complete data one step counts. It begins with the current parameters;
+        zeros of tables stay, and so do rows that are never used. `fit_report` has the details.
 
         Args:
             data: a sequence, or several; see the class.
@@ -702,10 +702,10 @@ class DynamicBayesianNetwork:
             prior: as for `BayesianNetwork.fit`: "laplace", an object of pgm.priors, {name: prior}, ...
             estimate: with a prior the "mean" of the posterior, or its "mode".
             fixed: variables that stay as they are; "rain[0]" is the distribution of the first step alone.
-            starts: how often to begin; all but the first time with tables by chance. The best is kept.
-            max_iter: how many steps of EM at most.
+            starts: the number of EM runs, all but the first from random tables; the best is kept.
+            max_iter: the largest number of EM steps.
             tol: it has converged when a step gains no more, for each unit of log-likelihood.
-            seed: of what begins by chance.
+            seed: of the random starts.
 
         Raises:
             UnknownVariable, InvalidArgument, InvalidFrame, InvalidEvidence: data that cannot be read, or an

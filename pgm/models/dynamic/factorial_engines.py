@@ -62,7 +62,7 @@ def chains_of(model: FactorialHMM) -> list[Chain]:
 def emitted_of(model: FactorialHMM, read: Sequences, observed: Any) -> Emitted:
     """How likely tuples of states make what was observed."""
     shape = tuple(v.card for v in model.variables)
-    check_cells((read.n_rows, sum(shape), 8), "What is believed of each chain", "choose shorter sequences")
+    check_cells((read.n_rows, sum(shape), 8), "The distribution of each chain", "choose shorter sequences")
     return Emitted(model._emission.log_rows, observed.rows, observed.code, read.starts, shape)
 
 

@@ -31,7 +31,7 @@ class FactorialHMM(JointChains):
         chains: a list of chains, or a dict by name: `pgm.MarkovChain(initial, transition)`, a pair of such
             tables, or a number of states that are yet to be learned.
         emission: what they emit: a row for each combination of states, those of the last chain vary fastest.
-        name: what the model is called in print and in files.
+        name: of the model, in print and in files.
 
     >>> import pgm
     >>> slow = pgm.MarkovChain([0.6, 0.4], [[0.9, 0.1], [0.2, 0.8]], states=["low", "high"])
@@ -178,8 +178,8 @@ class FactorialHMM(JointChains):
     ) -> Self:
         """Learn from sequences whose states are hidden, by EM; returns the model itself.
 
-        It starts from the present parameters, or where there are none from a guess from the data. Zeros stay
-        zero, and rows that are never taken keep their values. `fit_report` says how it went.
+        It starts from the current parameters, or where there are none from a guess from the data. Zeros stay
+        zero, and rows that are never taken keep their values. `fit_report` has the details.
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
@@ -189,7 +189,7 @@ class FactorialHMM(JointChains):
             fixed: names of parts that stay: "initial", "transition", "emission".
             prior: pseudo-counts of all that is possible: one for all, or a dict by the names of parts.
             starts: how often to begin; all but the first from guesses. The best is kept.
-            max_iter: how many steps at most.
+            max_iter: the largest number of steps.
             tol: it has converged when a step gains no more, for each unit of log-likelihood.
             seed: of the guesses.
             engine: "exact", which "auto" is too; or "mean-field": the lower bound climbs, and

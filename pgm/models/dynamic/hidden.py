@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pgm.models import BayesianNetwork
 
 _Answer = TypeVar("_Answer")
-_LOOK = 1024  # steps of a forecast between two looks at the clock
+_LOOK = 1024  # steps of a forecast between two checks of the clock
 Sheet = tuple[str, list[str], list[list[str]], str]  # a table that is printed: title, header, rows, notes
 
 
@@ -257,8 +257,8 @@ class HiddenChain:
     ) -> Self:
         """Learn from sequences whose states are hidden, by exact EM; returns the model itself.
 
-        It starts from the present parameters, or where there are none from a guess from the data. Zeros stay
-        zero, and rows that are never taken keep their values. `fit_report` says how it went.
+        It starts from the current parameters, or where there are none from a guess from the data. Zeros stay
+        zero, and rows that are never taken keep their values. `fit_report` has the details.
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
@@ -268,7 +268,7 @@ class HiddenChain:
             fixed: names of parts that stay, such as "initial", "transition", "emission".
             prior: pseudo-counts of all that is possible: one for all, or a dict by the names of parts.
             starts: how often to begin; all but the first from guesses. The best is kept.
-            max_iter: how many steps at most.
+            max_iter: the largest number of steps.
             tol: it has converged when a step gains no more, for each unit of log-likelihood.
             seed: of the guesses.
 
@@ -362,7 +362,7 @@ class HiddenChain:
         return Rows(logs, code, starts)
 
     def _check_size(self, steps: int) -> None:
-        what = f"What is believed of {self._emission.n_states:,} states in each of {steps:,} steps"
+        what = f"Distributions over {self._emission.n_states:,} states in each of {steps:,} steps"
         check_cells((steps, self._emission.n_states), what, self._remedy())
 
     def _remedy(self) -> str:

@@ -131,7 +131,7 @@ class Task:
     # --- where it begins ---
 
     def begin(self, random: np.random.Generator, anew: bool) -> HiddenChain:
-        """The present parameters, and guesses for missing ones; or guesses for all that is not fixed."""
+        """The current parameters, and guesses for missing ones; or guesses for all that is not fixed."""
         model = self.model
         tables: dict[Key, np.ndarray] = {}
         for key, shape in model._shapes.items():

@@ -72,7 +72,7 @@ class HMM:
         n_states: how many there are, if nothing else determines it.
         topology: which transitions are possible: `pgm.LeftToRight(max_jump=2)`, `pgm.Banded(1)`, or rows of
             booleans. What is not possible stays so in learning, as do zeros in `transition`.
-        name: what the model is called in print and in files.
+        name: of the model, in print and in files.
 
     A sequence is a list, an array or a series of observations; several are a list of them, or one array with
     `lengths=`, or a data frame with `sequence="column"`. None and NaN were not observed.
@@ -490,8 +490,8 @@ class HMM:
     ) -> Self:
         """Learn from sequences whose states are hidden (Baum & Welch); returns the model itself.
 
-        It starts from the present parameters, or where there are none from a guess from the data. Zeros stay
-        zero, and a state that is never visited keeps its parameters. `fit_report` says how it went.
+        It starts from the current parameters, or where there are none from a guess from the data. Zeros stay
+        zero, and a state that is never visited keeps its parameters. `fit_report` has the details.
 
         Args:
             data: a sequence, or several; see the class.
@@ -509,7 +509,7 @@ class HMM:
             starts: how often to begin; all but the first from guesses. The best is kept.
             method: "em"; "squarem" for longer strides (Varadhan & Roland 2008), where many steps are needed;
                 or "viterbi" for counts along the best paths.
-            max_iter: how many steps at most.
+            max_iter: the largest number of steps.
             tol: it has converged when a step gains no more, for each unit of log-likelihood.
             seed: of the guesses.
 
@@ -550,7 +550,7 @@ class HMM:
     ) -> HMMPosterior:
         """Draw the parameters from their posterior given sequences (Gibbs sampling).
 
-        The model stays as it is; each chain begins with its present parameters, and zeros stay zero. What
+        The model stays as it is; each chain begins with its current parameters, and zeros stay zero. What
         states are called is arbitrary unless the prior or states that were seen say it: chains may change
         names (label switching), and R-hat then shows that they disagree.
 

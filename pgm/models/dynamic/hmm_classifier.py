@@ -44,7 +44,7 @@ class HMMClassifier(Estimator):
             P(class | sequence) of all sequences.
         prior: pseudo-counts, as in `HMM.fit`.
         starts: how often each model begins; the best is kept.
-        max_iter: how many steps at most.
+        max_iter: the largest number of steps.
         tol: it has converged when a step gains no more, for each unit of log-likelihood.
         seed: of the guesses.
 

@@ -55,7 +55,7 @@ class Task:
     ) -> None:
         """Check what was asked for; `known` are codes of states, -1 where they were not seen.
 
-        Where it `climbs`, priors need a mode; draws from what is believed do not.
+        Where it `climbs`, priors need a mode; draws from the posterior do not.
         """
         if method not in METHODS:
             raise InvalidArgument(
@@ -255,7 +255,7 @@ class Task:
     # --- where it begins ---
 
     def given(self, random: np.random.Generator) -> Parameters:
-        """The present parameters, and guesses for missing ones."""
+        """The current parameters, and guesses for missing ones."""
         model = self.model
         guess = self.guess(random) if self._lacks() else None
         return Parameters(

@@ -309,7 +309,7 @@ def draw(task: Task, draws: Any, burn_in: Any, chains: Any, random: np.random.Ge
 
 
 def _begin(task: Task, believed: EmissionPrior, random: np.random.Generator) -> Parameters:
-    """The present parameters, and draws from the prior for missing ones."""
+    """The current parameters, and draws from the prior for missing ones."""
     model, k = task.model, task.k
     start, move = model._initial, model._transition
     if start is None:

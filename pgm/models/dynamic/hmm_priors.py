@@ -16,7 +16,7 @@ from pgm.variables import Variable
 
 
 class EmissionPrior(Protocol):
-    """What is believed of an emission."""
+    """The posterior of an emission."""
 
     def fitted(self, emission: Any, statistics: Any) -> Any:
         """The most probable emission, given statistics of rows."""
@@ -25,7 +25,7 @@ class EmissionPrior(Protocol):
         """The log density of the emission's parameters, up to a constant."""
 
     def drawn(self, emission: Any, statistics: Any, random: np.random.Generator) -> Any:
-        """An emission, drawn from what is believed given statistics of rows."""
+        """An emission, drawn from its posterior given statistics of rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +153,7 @@ def counts_of(given: Any, shape: tuple[int, ...], name: str) -> np.ndarray:
 def of_emission(
     given: Any, emission: Emission, states: Variable, rows: np.ndarray, counts: np.ndarray
 ) -> Any:
-    """What is believed of an emission, from what a user gave; None: nothing.
+    """The prior of an emission, from what a user gave; None: there is none.
 
     Args:
         given: a pseudo-count, statistics, a prior, or priors for each state as a list or a dict.

@@ -47,12 +47,12 @@ class HMMStream:
 
     @property
     def state(self) -> Distribution:
-        """The distribution of the last state given all that was observed, or else of the first."""
+        """The distribution of the last state given all observations, or that of the first."""
         return Distribution((self._model.variable,), self._belief, CHAIN)
 
     @property
     def log_likelihood(self) -> float:
-        """The log probability, or density, of all that was observed so far."""
+        """The log probability, or density, of all observations so far."""
         return self._log
 
     def __len__(self) -> int:

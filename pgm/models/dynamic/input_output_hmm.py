@@ -48,7 +48,7 @@ class InputOutputHMM(HiddenChain):
         lags: so many past observations are inputs too, behind the others, the last one first.
         entering: whether a transition depends on the inputs of the step that it leads into; else on those of
             the step that it leaves.
-        name: what the model is called in print and in files.
+        name: of the model, in print and in files.
 
     Everything takes `inputs=`: a row for each step of each sequence, as the data are given; of a data frame
     the names of columns.
@@ -467,7 +467,7 @@ class InputOutputHMM(HiddenChain):
             weights: how much each sequence counts; 1 if left out.
             fixed: names of parts that stay: "initial", "transition", "emission".
             starts: how often to begin; all but the first from guesses. The best is kept.
-            max_iter: how many steps at most.
+            max_iter: the largest number of steps.
             tol: it has converged when a step gains no more, for each unit of log-likelihood.
             seed: of the guesses.
 

@@ -83,7 +83,7 @@ class Task(hidden_learning.Task):
             )
 
     def begin(self, random: np.random.Generator, anew: bool) -> Any:
-        """The present parameters, and guesses for missing ones; or guesses for all that is not fixed."""
+        """The current parameters, and guesses for missing ones; or guesses for all that is not fixed."""
         model, k = self.model, self.model.n_states
         made: Any = model.copy()
         made._by_inputs = dict(made._by_inputs)

@@ -109,7 +109,7 @@ def learn_transitions(
         max_parents: as for `learn_structure`.
         require: arcs such as ("rain[-1]", "rain") that the network has.
         forbid: arcs that it has not.
-        seed: of all that is random.
+        seed: for everything random.
         states: {name: states in order} of columns whose states the data should not decide.
 
     Raises:

@@ -278,7 +278,7 @@ class LinearDynamicalSystem(Tabular):
     def smooth(
         self, data: Any, *, inputs: Any = None, times: Any = None, lengths: Any = None, sequence: Any = None
     ) -> Any:
-        """The state of each step given all that was observed; of several series, one for each.
+        """The state of each step given all observations; of several series, one for each.
 
         Args:
             data: as for `score`, and so are the others.
@@ -501,7 +501,7 @@ class LinearDynamicalSystem(Tabular):
     ) -> Self:
         """Learn the matrices by EM (Shumway & Stoffer 1982), beginning with those given; returns the system.
 
-        The log-likelihood never falls; `fit_report` says how it went. The mean and covariance of the first
+        The log-likelihood never falls; `fit_report` has the details. The mean and covariance of the first
         state are learned as well, from the stationary ones if none are given; a diffuse start stays.
 
         Args:
@@ -514,11 +514,11 @@ class LinearDynamicalSystem(Tabular):
             fixed: what stays: names such as ["A", "R"], or a dict from these to arrays of booleans, true
                 where an entry stays. Of a covariance blocks are free, such as its diagonal; a variance of
                 zero stays. What changes from step to step must stay, with all of its equation.
-            prior: how many steps the present parameters weigh, for each part by name, or one for
+            prior: how many steps the current parameters weigh, for each part by name, or one for
                 all: as if so many more had had this noise, or had been made by these coefficients.
             starts: how often to begin; all but the first from parameters near those given. The best is kept.
             method: "em"; or "squarem" for longer strides (Varadhan & Roland 2008), where many are needed.
-            max_iter: how many steps at most.
+            max_iter: the largest number of steps.
             tol: it has converged when a step gains no more, for each unit of log-likelihood.
             seed: of the starts.
 

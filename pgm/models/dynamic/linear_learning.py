@@ -74,7 +74,7 @@ class Task:
     def run(
         self, starts: Any, max_iter: int, tol: float, random: np.random.Generator
     ) -> tuple[Parameters, FitReport]:
-        """Climb from the present parameters, and from others around them; keep the best."""
+        """Run EM from the current parameters and from perturbed ones; keep the best."""
         if (
             isinstance(starts, bool)
             or not isinstance(starts, int | np.integer)
@@ -246,7 +246,7 @@ def changing(p: Parameters, names: str) -> str:
 
 
 def _priors(p: Parameters, given: Any) -> dict[str, em.Prior]:
-    """Read `prior=`: how many steps the present parameters weigh, by part; or one for all."""
+    """Read `prior=`: how many steps the current parameters weigh, by part; or one for all."""
     there = [name for name in NAMES if getattr(p, name) is not None]
     if given is None:
         return {}

@@ -55,7 +55,7 @@ class LinearStream:
 
     @property
     def mean(self) -> np.ndarray:
-        """The mean of the last state given all that was observed; of the first state before anything was."""
+        """The mean of the last state given all observations; of the first state before anything was."""
         return self._mean
 
     @property
@@ -65,7 +65,7 @@ class LinearStream:
 
     @property
     def log_likelihood(self) -> float:
-        """The log density of all that was observed so far."""
+        """The log density of all observations so far."""
         return self._log
 
     def __len__(self) -> int:

@@ -56,7 +56,7 @@ class MarkovChain:
             tables `fit` takes them from the sequences, sorted.
         n_states: how many there are, if nothing else determines it.
         order: on how many states before it each depends.
-        name: what the chain is called in print.
+        name: of the chain, in print.
 
     >>> weather = MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.3, 0.7]], states=["dry", "wet"])
     >>> round(float(weather.probability(["dry", "dry", "wet"])), 6), weather.stationary().round(6).tolist()

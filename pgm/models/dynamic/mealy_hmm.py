@@ -28,7 +28,7 @@ _ROWS = 12
 class MealyHMM(HiddenChain):
     """A hidden Markov model whose transitions emit: an observation depends on a state and on the next one.
 
-    Of T observations T + 1 states are visited; what is believed and decoded is the arc of each observation.
+    Of T observations T + 1 states are visited; beliefs and decoded paths are of the arc of each observation.
     A step takes O(arcs) operations: it passes the state between two arcs.
 
     Args:
@@ -37,7 +37,7 @@ class MealyHMM(HiddenChain):
         emission: what arcs emit: a row for each pair (state, next state), the next ones vary fastest.
         states: the names of the states; 0, 1, ... if left out.
         n_states: how many there are, if nothing else determines it.
-        name: what the model is called in print and in files.
+        name: of the model, in print and in files.
 
     >>> import pgm
     >>> arcs = pgm.Categorical([[0.9, 0.1], [0.4, 0.6], [0.3, 0.7], [0.2, 0.8]])

@@ -100,7 +100,7 @@ class Task:
         return best, made
 
     def guess(self, random: np.random.Generator) -> _Nodes:
-        """Tables by chance, whose zeros stay; all else as it is."""
+        """Random tables, whose zeros stay; everything else unchanged."""
         cpds = cpds_of(self.nodes)
         for name, cpd in cpds.items():
             if isinstance(cpd, TableCPD) and self.rules[name].fixed is False:

@@ -49,7 +49,7 @@ def read(
         nodes: the variables.
         template: the network as the engine takes it.
         data: what was observed.
-        lengths: of sequences that stand one below the other.
+        lengths: of concatenated sequences.
         sequence: the column of a frame that says which sequence a row belongs to.
         before: how many steps of the only sequence were taken earlier.
         past: the last values of the continuous variables.

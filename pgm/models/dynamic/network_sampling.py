@@ -19,7 +19,7 @@ _SMALL = 1 << 20  # entries of a table that is written out to draw from it
 def draw(
     nodes: Mapping[str, Node], steps: int, sequences: int, random: np.random.Generator
 ) -> list[np.ndarray]:
-    """A column for each variable, the sequences one below the other."""
+    """A column for each variable, the sequences concatenated."""
     check_cells((steps, sequences, len(nodes), 4), "So many draws", "draw fewer at a time")
     if all(_has_table(node) for node in nodes.values()):
         return _from_tables(nodes, steps, sequences, random)

@@ -52,7 +52,7 @@ class NetworkStream:
 
     @property
     def log_likelihood(self) -> float:
-        """The log probability, or density, of all that was observed so far."""
+        """The log probability, or density, of all observations so far."""
         return self._log
 
     def __len__(self) -> int:
@@ -96,7 +96,7 @@ class NetworkStream:
         return made
 
     def forecast(self, steps: int = 1, *, targets: Any = None) -> NetworkBeliefs:
-        """Return P(variable | all that was observed) for the steps to come.
+        """Return P(variable | all observations) for the steps to come.
 
         Args:
             steps: how many.

@@ -215,7 +215,7 @@ class NonlinearDynamicalSystem(Tabular):
         lengths: Any = None,
         sequence: Any = None,
     ) -> Any:
-        """The state of each step given all that was observed; of several series, one for each.
+        """The state of each step given all observations; of several series, one for each.
 
         "particles" draws paths that go back through the filter; `.paths` has them.
 

@@ -41,7 +41,7 @@ class SemiMarkovHMM(HiddenChain):
         complete: whether the time of the last state is over when the sequence ends; else it may go on.
         states: the names of the states; 0, 1, ... if left out.
         n_states: how many there are, if nothing else determines it.
-        name: what the model is called in print and in files.
+        name: of the model, in print and in files.
 
     >>> import pgm
     >>> two = SemiMarkovHMM(

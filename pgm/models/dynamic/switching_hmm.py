@@ -27,7 +27,7 @@ class SwitchingHMM(JointChains):
             probability for each chain, where steps choose independently. Left out: a Markov chain yet to be
             learned.
         emission: for each chain what its states emit; all are of one kind.
-        name: what the model is called in print and in files.
+        name: of the model, in print and in files.
 
     >>> import pgm
     >>> quiet = pgm.MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]])

@@ -68,7 +68,7 @@ class Task:
         self.best: tuple[float, SwitchingParameters] | None = None
 
     def run(self, max_iter: int, tol: float) -> tuple[SwitchingParameters, FitReport]:
-        """Climb from the present parameters."""
+        """Run EM from the current parameters."""
         begin = SwitchingParameters(
             self.model.initial, self.model.transition, tuple(s._p for s in self.model._systems)
         )

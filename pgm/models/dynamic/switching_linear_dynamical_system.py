@@ -1,4 +1,4 @@
-"""Switching linear systems: regimes follow each other by chance, and each moves states in its own way."""
+"""Switching linear systems: a Markov chain of regimes, each with its own linear dynamics."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         lengths: Any = None,
         sequence: Any = None,
     ) -> Any:
-        """State and regime of each step given all that was observed; of several series, one for each.
+        """State and regime of each step given all observations; of several series, one for each.
 
         Args:
             data: as for `score`, and so are the others.
@@ -416,7 +416,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
             sequence: the column that names series.
             weights: how much each series counts; 1 if left out.
             fixed: what stays in all regimes: names such as ["transition", "C", "R"].
-            max_iter: how many steps at most.
+            max_iter: the largest number of steps.
             tol: it has converged when a step gains no more, for each unit of log-likelihood.
 
         Raises:

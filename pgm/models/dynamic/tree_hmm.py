@@ -25,7 +25,7 @@ class TreeHMM(JointChains):
             state above, last state). A number of states is yet to be learned.
         emission: what they emit: a row for each combination of states, those of the last level vary fastest.
         states: the states of each level, by name or in order; 0, 1, ... if left out.
-        name: what the model is called in print and in files.
+        name: of the model, in print and in files.
 
     >>> import pgm
     >>> mood = ([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]])

@@ -31,7 +31,7 @@ class UrnHMM(HiddenChain):
         initial: the probabilities of the first urn.
         transition: for each urn the probabilities of the next one.
         urns: a dict from the names of urns to dicts from colours to how many there are of each.
-        name: what the model is called in print and in files.
+        name: of the model, in print and in files.
 
     >>> two = UrnHMM([0.5, 0.5], [[0.6, 0.4], [0.3, 0.7]], {1: {"R": 2, "B": 1}, 2: {"R": 1, "B": 2}})
     >>> round(float(np.exp(two.score(["R", "R", "B"]))), 10)
@@ -172,7 +172,7 @@ class UrnHMM(HiddenChain):
                 strict=True,
             )
         ]
-        note = "what is drawn depends on what is left"
+        note = "draws depend on what is left"
         return [("", ["urn", "holds", "initial", *(f"to {name}" for name in called)], rows, note)]
 
     def _emits(self) -> list[tuple[str, Any, list[str]]]:

@@ -32,7 +32,7 @@ from pgm.runtime.running import Impossible
 BRANCHING = Loops("pgm.inference.engines.branching.compiled")
 _DONE, _PAUSED = 0, 1  # as in compiled.py
 _REPLAYS = 5  # a search takes this many times the work of replaying its decisions, or a slice
-_SLICE = 4_000_000  # units of work between two looks at the clock: some tens of milliseconds
+_SLICE = 4_000_000  # units of work between two checks of the clock: some tens of milliseconds
 _LEVELS, _BEST, _WORK, _FAILS, _KEPT, _SLACK = 2, 3, 4, 5, 9, 10  # places in `n`, as in compiled.py
 _GAIN = 1e-3  # of the gap, or of the floor: two passes must gain this much for more to follow
 _MOVES_SHARE = 0.6  # of the work of a search that goes into moves

@@ -26,7 +26,7 @@ from pgm.runtime.running import REDUCTION, SEARCH, Impossible
 
 Wide = tuple[float, int]
 COUNTING = Loops("pgm.inference.engines.counting.compiled")
-_SLICE = 300_000  # units of work between two looks at the clock: some tens of milliseconds
+_SLICE = 300_000  # units of work between two checks of the clock: some tens of milliseconds
 _COUNTERS, _COLUMNS, _SUM = 24, 18, 16  # these and what follows as in compiled.py
 _TRAIL, _GIVEN, _CLAUSES, _LITERALS, _CACHED, _KEYS = 3, 5, 6, 7, 10, 11
 _NODES, _WORK, _RECORDING, _STORING = 12, 17, 20, 21

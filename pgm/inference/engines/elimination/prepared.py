@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pgm.inference.engines.gaussian.hybrid import HybridSums
 
 _MOST_AXES = 64
-_BLOCK = 1 << 20  # entries multiplied between two looks at the clock
+_BLOCK = 1 << 20  # entries multiplied between two checks of the clock
 _NOTHING = np.empty(0, np.int32)
 _DOUBLES = -600.0  # logarithms above this are doubles with room to spare
 _Table = tuple[tuple[int, ...], np.ndarray]  # a scope in ascending order, and logarithms

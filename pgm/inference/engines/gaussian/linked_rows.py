@@ -19,7 +19,7 @@ _WIDTH = 4  # floats that a row takes besides its columns
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Link:
-    """The distribution of such a child in all rows of a frame; found when it is first asked for."""
+    """The distribution of such a child in all rows of a frame; computed on first access."""
 
     score: Any
     codes: Mapping[int, np.ndarray]  # of discrete variables by position, -1 where not observed

@@ -2,7 +2,7 @@
 
 Under each configuration of the discrete variables that select, what is hidden is normal given what was
 observed: its mean differs from row to row, its covariance does not. So the statistics of a density are those
-of the filled-in rows, weighted by what is believed of the configuration, and the covariance once for all.
+of the filled-in rows, weighted by the posterior of the configuration, and the covariance once for all.
 The discrete part is left as rows of states with weights, which the lanes count (Lauritzen 1995).
 """
 

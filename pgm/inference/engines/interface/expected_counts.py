@@ -22,7 +22,7 @@ class Expected:
     """What EM needs, of each of `layout.fixed` and `layout.of_rows`."""
 
     fixed: list[np.ndarray]  # (kinds of steps, states...): expected counts
-    of_rows: list[np.ndarray]  # (rows, states...): what is believed of the states in each row
+    of_rows: list[np.ndarray]  # (rows, states...): the posterior of the states in each row
     logs: np.ndarray  # log P(row | rows before)
 
 

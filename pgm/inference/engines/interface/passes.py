@@ -320,7 +320,7 @@ class Course:
         future: np.ndarray | None,
         wanted: set[int],
     ) -> dict[int, np.ndarray]:
-        """What is believed of all variables of each of these buckets, given messages, as logarithms."""
+        """The distributions of all variables of each of these buckets, given messages, as logarithms."""
         layout = self.layout
         pieces = [(s, t if t.shape[0] == 1 else t[code]) for s, t in block.pieces]
         shape = [layout.cards[p] for p in layout.incoming]
@@ -334,7 +334,7 @@ class Course:
 def tree_beliefs(
     layout: Layout, pieces: Sequence[Piece], extra: Mapping[int, list[Piece]], wanted: set[int]
 ) -> dict[int, np.ndarray]:
-    """What is believed of all variables of each of these buckets and of the last one, as logarithms.
+    """The distributions of all variables of each of these buckets and of the last one, as logarithms.
 
     Args:
         layout: the slice.

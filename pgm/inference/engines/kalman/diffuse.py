@@ -41,7 +41,7 @@ class Columns:
         surprises: np.ndarray,
         k: int,
     ) -> Columns:
-        """Take them as means of k series one below the other."""
+        """Take them as means of k concatenated series."""
 
         def stacked(rows: np.ndarray) -> np.ndarray:
             return np.asarray(rows.reshape(k, -1, rows.shape[1]).transpose(1, 2, 0))

@@ -154,7 +154,7 @@ def _multiplied(factors: np.ndarray, n: int, clock: Clock) -> np.ndarray:
 def _means(
     p: _Pattern, y: np.ndarray, pushes: np.ndarray, first: np.ndarray, clock: Clock
 ) -> tuple[Any, ...]:
-    """Predicted, filtered, surprises, logs and the first bad row, of series one below the other."""
+    """Predicted, filtered, surprises, logs and the first bad row, of concatenated series."""
     rows, m = y.shape
     n, T = first.shape[1], p.slot.size
     made = [np.empty((rows, n)), np.empty((rows, n)), np.empty((rows, m)), np.empty((len(first), T))]

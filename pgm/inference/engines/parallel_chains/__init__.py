@@ -73,7 +73,7 @@ class Emitted:
         return np.asarray(self.log_rows(self.rows[self.code[a:b]] if self.code.size else self.rows[a:b]))
 
     def expected(self, m: int, beliefs: Sequence[np.ndarray], clock: Clock) -> np.ndarray:
-        """The expected log density for each state of a chain, under what is believed of the others."""
+        """The expected log density for each state of a chain, under the distributions of the others."""
         found = np.empty((self.n_rows, self.shape[m]))
         for a, b in self.pieces():
             clock.check("mean field")

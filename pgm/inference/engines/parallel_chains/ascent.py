@@ -18,7 +18,7 @@ _NO_CODES = np.empty(0, np.int32)
 
 @dataclass(frozen=True, eq=False)
 class Approximation:
-    """Independent chains: what is believed of each, the fields that each was given, and the bound."""
+    """Independent chains: the beliefs of each, the fields that each was given, and the bound."""
 
     beliefs: list[np.ndarray]  # of each chain, (steps, states)
     fields: list[np.ndarray]  # the expected log densities behind them
@@ -82,7 +82,7 @@ def approximated(
     random: np.random.Generator,
     clock: Clock,
 ) -> Approximation:
-    """The best of several starts, for each sequence by itself; the first is what is believed before.
+    """The best of several starts, for each sequence by itself; the first is the prior.
 
     Where zeros rule states out as soon as another chain might be elsewhere, the others are paths that were
     drawn. Else the second comes from rows that say little at first and then more and more, so that chains

@@ -31,7 +31,7 @@ from pgm.runtime.progress import report
 from pgm.runtime.running import REDUCTION, SEARCH, Impossible
 
 Wide = tuple[float, int]
-_SLICE = 300_000  # units of work between two looks at the clock: some tens of milliseconds
+_SLICE = 300_000  # units of work between two checks of the clock: some tens of milliseconds
 _BITS = 62
 _COUNTERS, _COLUMNS, _SUM = 21, 15, 13  # these and what follows as in compiled.py
 _CACHED, _KEYS, _NODES, _WORK, _RECORDING, _STORING = 8, 9, 10, 15, 18, 19

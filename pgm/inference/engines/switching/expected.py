@@ -11,7 +11,7 @@ class Expected:
     """Weighted sums over Gaussians, by regime and step; a smoother adds to them as it goes back."""
 
     def __init__(self, regimes: int, steps: int, n: int) -> None:
-        """Nothing was seen."""
+        """No observations yet."""
         self.weight = np.zeros((steps, regimes))
         self.x = np.zeros((steps, regimes, n))
         self.xx = np.zeros((steps, regimes, n, n))
