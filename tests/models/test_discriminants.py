@@ -206,7 +206,7 @@ def test_one_component_is_a_discriminant():
         (lambda: pgm.DiscriminantAnalysis().fit([[1.0], [1.0], [1.0]], [0, 1, 1]), "one value only"),
         (
             lambda: pgm.DiscriminantAnalysis().fit([[1.0, 2], [np.nan, 3], [5, 6]], [0, 1, 0]),
-            "'x0' has no number",
+            "'x0' has no value",
         ),
         (lambda: pgm.DiscriminantAnalysis().n_parameters, "learned nothing yet"),
         (lambda: pgm.MixtureClassifier(0).fit(X, Y), "n_components= is a whole number"),

@@ -229,7 +229,7 @@ def test_a_counterfactual_in_print():
     net.add("x", 0.3)
     net.add("y", {True: 0.8, False: 0.4}, parents="x")
     found = net.counterfactual("y", {"x": True, "y": True}, do={"x": False})
-    assert "bounds: tables do not say how 'y' would have responded" in str(found)
+    assert "bounds: tables do not determine how 'y' would have responded" in str(found)
     assert "<table" in found._repr_html_()
     assert list(found.to_pandas()["least"]) == pytest.approx([0.5, 0.25], abs=1e-9)
     assert pickle.loads(pickle.dumps(found)).bounds == found.bounds

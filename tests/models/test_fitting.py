@@ -375,7 +375,7 @@ def test_a_start_that_em_cannot_leave_is_refused() -> None:
     net = pgm.BayesianNetwork()
     net.add("c", [0.5, 0.5], states=["u", "v"])
     net.add("x", {"u": 0.3, "v": 0.3}, parents=["c"])
-    with pytest.raises(InvalidArgument, match="all states of the hidden 'c' say the same"):
+    with pytest.raises(InvalidArgument, match="all states of the hidden 'c' give its children the same"):
         net.fit({"x": [True, False]}, latent=["c"])
 
 

@@ -402,7 +402,7 @@ def test_what_is_wrong_is_said():
             lambda: pgm.InputOutputHMM([1.0], [[1.0]], pgm.ByInput({0: pgm.Categorical([[1.0, 0]])})).score(
                 [0], inputs=[1]
             ),
-            "none of the values",
+            "not one of the values",
         ),
     ]:
         with pytest.raises(pgm.PGMError, match=said):

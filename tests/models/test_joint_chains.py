@@ -276,7 +276,7 @@ def test_what_is_wrong_is_said():
             lambda: pgm.FactorialHMM([coin, coin], pgm.Categorical([[1.0, 0.0]] * 3)),
             "3 rows, and there are 4",
         ),
-        (lambda: pgm.FactorialHMM([], seen), "one chain at least"),
+        (lambda: pgm.FactorialHMM([], seen), "at least one chain"),
         (lambda: pgm.FactorialHMM(coin, seen), "a list with an entry for each chain"),
         (lambda: pgm.FactorialHMM([coin, "b"], seen), "'chain1' is a pgm.MarkovChain"),
         (lambda: pgm.FactorialHMM([coin, coin], None), "emission= is a distribution"),

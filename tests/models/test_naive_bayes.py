@@ -247,7 +247,7 @@ def test_log_odds_and_the_decision_function():
         (lambda: pgm.NaiveBayes().fit(X, Y).predict(X + 5), "no state 5|no state 6|no state 7"),
         (lambda: pgm.NaiveBayes().fit(X, Y).predict(X[:, :2]), "2 features.*expecting 4"),
         (lambda: pgm.NaiveBayes().fit({"a": [1, 2]}, "b"), "'b' names a column"),
-        (lambda: pgm.NaiveBayes().fit({"a": [1.5, None], "b": [0, 1]}, "b"), "'a' has no number.*class 1"),
+        (lambda: pgm.NaiveBayes().fit({"a": [1.5, None], "b": [0, 1]}, "b"), "'a' has no value.*class 1"),
         (lambda: pgm.NaiveBayes().fit({"a": [1.5, 1.5, 1.5, 1.5]}, [0, 1, 0, 1]), "one value only.*class 0"),
         (lambda: pgm.NaiveBayes().fit({"a": [None, None]}, [0, 1]), "'a' has no value"),
         (lambda: pgm.NaiveBayes().fit({"a": [1, 2], "c": ["x", None]}, "c"), "one class only"),

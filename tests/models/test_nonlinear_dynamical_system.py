@@ -465,7 +465,7 @@ def test_a_stream_that_raises_is_as_it_was() -> None:
     stream = curved().stream(engine=filters.Particles(samples=200))
     stream.push(SEEN[:2])
     before = stream.copy()
-    with pytest.raises(pgm.InvalidArgument, match="numbers"):
+    with pytest.raises(pgm.InvalidArgument, match="2 values"):
         stream.push([[1.0, 2.0, 3.0]])
     np.testing.assert_array_equal(stream.push(SEEN[2]).mean, before.push(SEEN[2]).mean)
 
