@@ -132,7 +132,7 @@ class ClassifierCPD(EstimatorCPD):
         found = self._ask("predict_proba", columns_, matrix)
         name, n = self.child.name, len(columns_[0])
         if isinstance(found, list):
-            raise InvalidTable(f"{name!r}: its {self._kind} predicts several outputs; a node is one.")
+            raise InvalidTable(f"{name!r}: its {self._kind} predicts several outputs; a node has one.")
         try:
             values = np.asarray(found, dtype=np.float64)
         except (TypeError, ValueError):

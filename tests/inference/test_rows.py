@@ -448,7 +448,7 @@ def test_a_frame_whose_rows_do_not_fit_one_tree():
             row = {name: column[i] for name, column in frame.items() if column[i] is not None}
             row.pop(target, None)
             close(shares[i], grid.query(target, row).values)
-        with pytest.raises(pgm.TooLarge, match="numbers"):
+        with pytest.raises(pgm.TooLarge, match="entries"):
             grid.predict_proba({name: np.resize(column, 1000) for name, column in frame.items()})
 
 
