@@ -227,7 +227,7 @@ class NotIdentifiable(PGMError, ValueError):
     >>> print(NotIdentifiable("P(y | do(x))", ["x", "y"], ["y"], ["x"], ["y"]))
     P(y | do(x)) is not identifiable: hidden causes join 'x', 'y' (a hedge around 'y'), so models that agree \
 on all that is seen differ in this effect. It lies between P(x, y) and P(x, y) + 1 - P(x); \
-graph.bounds(source, y, do) has numbers.
+graph.bounds(source, y, do) computes bounds.
     """
 
     def __init__(

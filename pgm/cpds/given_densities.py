@@ -150,7 +150,7 @@ def learned_density(name: str, where: str, density: Any, rows: Array, weights: A
     except Exception as error:
         raise InvalidFrame(
             f"{name}{where}: the density, a {kind}, raises {type(error).__name__} in `fit` for "
-            f"{_numbers(rows)}: {error}"
+            f"{_size_of(rows)}: {error}"
         ) from error
 
 

@@ -417,7 +417,7 @@ class Understanding(Questions):
         >>> import pgm
         >>> asia = pgm.load_network("asia")
         >>> print(asia.next_question("lung", {"dysp": "yes"}, over=["xray", "smoke"]))
-        ask xray: it is expected to tell 0.2092 nats
+        ask xray: its expected information is 0.2092 nats
         """
         from pgm.inference.insight.questioning import next_question
 
