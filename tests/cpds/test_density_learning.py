@@ -104,5 +104,5 @@ def test_what_it_refuses() -> None:
         net_of({"a": stats.norm(), "b": stats.norm(1.0)}).fit(FRAME)
     with pytest.raises(InvalidFrame, match=r"'x', row c='a': the density, a GaussianMixture, raises"):
         net_of(GaussianMixture(5)).fit({"c": ["a", "a", "b"], "x": [0.0, 1.0, 2.0]})
-    with pytest.raises(InvalidArgument, match="gaps that are numbers"):
+    with pytest.raises(InvalidArgument, match="continuous with missing cells"):
         net_of(KernelDensity()).fit({"c": ["a", "a", "b"], "x": [0.0, np.nan, 2.0]})

@@ -165,7 +165,7 @@ def test_the_conditional_likelihood_rises_for_numbers(emission: Any) -> None:
             "model= is the pgm.HMM that each class begins",
         ),
         (lambda: pgm.HMMClassifier(blank()).fit([[0], [1]], [0]), "y has a class for each of 2 sequences"),
-        (lambda: pgm.HMMClassifier(blank()).fit([[0], [1]], [0, 0]), "one class only, 0"),
+        (lambda: pgm.HMMClassifier(blank()).fit([[0], [1]], [0, 0]), "only one class, 0"),
         (lambda: pgm.HMMClassifier(blank(), method="mmi").fit([[0], [1]], [0, 1]), "method= is 'em', "),
         (lambda: pgm.HMMClassifier({0: blank()}).fit([[0], [1]], [0, 1]), "none for the class 1"),
         (lambda: pgm.HMMClassifier(blank(), class_prior=[0.5]).fit([[0], [1]], [0, 1]), "class_prior= is"),

@@ -32,7 +32,7 @@ class Causation(Frozen, Tabular):
     necessity: Ends | None
     sufficiency: Ends | None
     both: Ends
-    undecided: tuple[str, ...]  # nodes whose tables do not say how they would have responded
+    undecided: tuple[str, ...]  # nodes whose tables do not determine how they would have responded
     x: str
     y: str
     states: tuple[Any, Any]
@@ -103,7 +103,7 @@ class Causation(Frozen, Tabular):
         ]
         notes = [self.question]
         if not self.exact:
-            notes.append(f"bounds: tables do not say how {listed(self.undecided)} would have responded")
+            notes.append(f"bounds: tables do not determine how {listed(self.undecided)} would have responded")
         return ["probability of", "least", "most", "how many"], rows, "\n".join(notes)
 
 
