@@ -18,7 +18,8 @@ from pgm.errors import InvalidArgument, NoSupportFound
 
 Engine = pgm.engines.LikelihoodWeighting
 WEIGHTED, CHAINS = Engine(samples=20_000, seed=1), pgm.engines.Gibbs(samples=4_000, burn_in=100, chains=20)
-ENGINES = pytest.mark.parametrize("engine", [WEIGHTED, CHAINS], ids=lambda engine: engine.name)
+GUIDED = pgm.engines.Importance(samples=10_000, guide_iter=30, seed=1)
+ENGINES = pytest.mark.parametrize("engine", [WEIGHTED, CHAINS, GUIDED], ids=lambda engine: engine.name)
 
 
 def near(found: Any, exact: Any) -> None:
@@ -138,3 +139,28 @@ def test_it_says_how_it_went() -> None:
 def test_numbers_of_lines_are_drawn_too(ask: Callable[[pgm.BayesianNetwork], Any]) -> None:
     net, _ = net_of(3, False)
     near(ask(net), net.query("x"))
+
+
+def test_rare_evidence_on_numbers() -> None:
+    """P(known) of what likelihood weighting never comes near, beside the exact answer."""
+    mine, theirs = net_of(5, True)[0], net_of(5, False)[0]
+    known = {"y": 9.0, "noisy": True}
+    engine = pgm.engines.Importance(samples=10_000, guide_iter=50, seed=3)
+    total, right = mine.probability(known, engine=engine), theirs.probability(known)
+    assert total.report.effective_sample_size > 1000
+    assert total.report.log_error < 0.05
+    assert float(total) == pytest.approx(float(right), rel=5 * total.report.log_error)
+    near(mine.query("x", known, engine=engine), theirs.query("x", known))
+    near(mine.query("a", known, engine=engine), theirs.query("a", known))
+    between = {"y": pgm.Interval(7.0, 9.0), "noisy": True}
+    total, right = mine.probability(between, engine=engine), theirs.probability(between)
+    assert float(total) == pytest.approx(float(right), rel=5 * total.report.log_error)
+    drawn = mine.sample(100, given=between, engine=engine, seed=0)
+    assert all(7.0 <= y < 9.0 for y in drawn["y"])
+    with pytest.raises(InvalidArgument, match="guide='bounds' is for models of states"):
+        mine.query("a", known, engine=pgm.engines.Importance(guide="bounds"))
+    exact = pgm.BayesianNetwork()
+    exact.add("x", pgm.Gaussian(0.0, sd=1.0))
+    exact.add("y", pgm.LinearGaussian({"x": 1.0}, sd=0.0))
+    with pytest.raises(InvalidArgument, match='engine="importance" cannot move'):
+        exact.query("x", {"y": 1.0}, engine="importance")

@@ -94,14 +94,16 @@ class Importance(_Drawing):
 
     For rare evidence: through the guide it informs every sample. The estimate of P(given) is unbiased
     whatever the guide. If the guide is exact all weights are equal, and the estimate is exact up to rounding:
-    belief propagation on a tree of pairs, mini-buckets if none had to be split.
+    belief propagation on a tree of pairs, mini-buckets if none had to be split. Where continuous variables
+    are drawn the guide is fitted to short Gibbs chains.
 
     Args:
         samples: how many cases are drawn.
         seed: of the draws; the same seed gives the same answer, for any number of threads.
         guide: "loopy" for belief propagation, quick on large models; "bounds" for mini-buckets, better where
             loops are short and strong.
-        guide_iter: the largest number of sweeps over the guide's messages.
+        guide_iter: the largest number of sweeps over the guide's messages; of Gibbs chains, how many
+            sweeps are thrown away first.
 
     >>> Importance(samples=1000).guide
     'loopy'
@@ -115,6 +117,7 @@ class Importance(_Drawing):
     module = f"{__name__}.prepared"
     answers = ("query", "marginals", "probability", "sample")
     approximates = True
+    takes_scores = True
     takes_soft = False
 
     def __post_init__(self) -> None:

@@ -43,9 +43,9 @@ _UNIFORMS = 40  # of a step of slice sampling, of which all but three may be rej
 class NumberChains:
     """Several chains side by side, so that functions of rows are called for all of them at once."""
 
-    def __init__(self, model: NumberModel, options: Gibbs) -> None:
-        """Find what moves, and how."""
-        self.model, self.options = model, options
+    def __init__(self, model: NumberModel, options: Gibbs, engine: str = Gibbs.name) -> None:
+        """Find what moves, and how; `engine` is the name in messages."""
+        self.model, self.options, self.engine = model, options, engine
         self.above = model.needed(sorted(model.known))
         self._refuse_exact()
         self.tables: StateTables = state_tables(model, self.above, options)
@@ -90,7 +90,7 @@ class NumberChains:
                 else " is"
             )
             raise InvalidArgument(
-                f'{model.names[v]!r}{follows} without noise (sd=0), and engine="{self.options.name}" cannot '
+                f'{model.names[v]!r}{follows} without noise (sd=0), and engine="{self.engine}" cannot '
                 'move what holds it exactly. engine="exact" takes such lines; or give it an sd above 0.'
             )
 
@@ -180,7 +180,7 @@ class NumberChains:
         possible = np.flatnonzero(tried.logs > -math.inf)
         if not possible.size:
             raise NoSupportFound(
-                f'engine="{options.name}": none of {len(tried.logs):,} cases drawn parents first has the '
+                f'engine="{self.engine}": none of {len(tried.logs):,} cases drawn parents first has the '
                 "evidence, and chains need one to start from; this does not prove that it is impossible."
             )
         chosen = possible[np.arange(self.chains) % possible.size]

@@ -24,7 +24,12 @@ from pgm.inference.engines.sampling import (
     SwendsenWang,
     answers,
 )
-from pgm.inference.engines.sampling.with_numbers import ChainNumbers, NumbersDrawn, WeightedNumbers
+from pgm.inference.engines.sampling.with_numbers import (
+    ChainNumbers,
+    GuidedNumbers,
+    NumbersDrawn,
+    WeightedNumbers,
+)
 from pgm.runtime.clock import Clock
 from pgm.variables import Interval
 
@@ -73,6 +78,7 @@ _KINDS: dict[type[Sampler], type[SamplerShares]] = {
 
 _WITH_NUMBERS: dict[type[Engine], type[NumbersDrawn]] = {
     LikelihoodWeighting: WeightedNumbers,
+    Importance: GuidedNumbers,
     Gibbs: ChainNumbers,
 }
 

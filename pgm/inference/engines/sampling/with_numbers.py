@@ -19,6 +19,7 @@ from pgm.inference.engines.sampling.draws import generator
 from pgm.inference.engines.sampling.gibbs_blocks import check_names
 from pgm.inference.engines.sampling.number_cases import Cases
 from pgm.inference.engines.sampling.number_chains import NumberChains
+from pgm.inference.engines.sampling.number_guide import Guide
 from pgm.inference.engines.sampling.number_model import NumberModel
 from pgm.inference.engines.wide_numbers import Wide, times_exp
 from pgm.results import (
@@ -306,6 +307,20 @@ class WeightedNumbers(_Summed, _Sampled):
         model, n = self._model, self.options.samples
         cases = Cases(model, n, np.random.default_rng(self.options.seed)).draw(model.needed(about))
         return weighted(cases.codes, cases.values, cases.logs, self.options.name)
+
+
+class GuidedNumbers(_Summed, _Sampled):
+    """Independent cases with weights: of importance sampling."""
+
+    __slots__ = ()
+
+    def _draw(self, about: Sequence[int]) -> Drawn:
+        model, options = self._model, self.options
+        assert isinstance(options, Importance)
+        guide = Guide(model, options)
+        cases = guide.draw(options.samples, options.seed)
+        cases.draw(model.needed(about) | guide.above, guide.above)
+        return weighted(cases.codes, cases.values, cases.logs, options.name)
 
 
 class ChainNumbers(_Sampled):
