@@ -6,7 +6,6 @@ Interpreted, the suite would take hours.
 from __future__ import annotations
 
 import gc
-import json
 import os
 from importlib import metadata
 from pathlib import Path
@@ -24,7 +23,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if (
         hasattr(config, "workerinput")
         or os.environ.get("PGM_LOOPS") == "interpreted"
-        or _is_for_finding_faults()
+        or not builds.is_fast(_ROOT)  # somebody compiled loops that test each index: those are to be tested
     ):
         return
     try:
@@ -57,13 +56,3 @@ def _installed() -> Path | None:
         return Path(str(metadata.distribution("pgm-engine").locate_file("")))
     except metadata.PackageNotFoundError:
         return None
-
-
-def _is_for_finding_faults() -> bool:
-    """Whether somebody compiled loops that test each index, or are sanitized: those are to be tested then."""
-    try:
-        return bool(
-            json.loads((_ROOT / builds.RECORD).read_text(encoding="utf-8")).get("form", "fast") != "fast"
-        )
-    except (OSError, ValueError):
-        return False

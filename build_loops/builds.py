@@ -111,6 +111,11 @@ def build(
     return made
 
 
+def is_fast(root: Path) -> bool:
+    """Whether what is compiled there is as it is released: not checked, nor sanitized."""
+    return bool(_read(root / RECORD).get("form", "fast") == "fast")
+
+
 def clean(root: Path) -> None:
     """Take away all that `build` has made under `root`."""
     with _locked(root / RECORD.with_suffix(".lock")):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from build_loops.kinds import ENTRIES, Array, Kind, Record, Several
@@ -35,7 +36,7 @@ class Source:
         self.constants: dict[str, int | float] = {}
         self.imported: dict[str, str] = {}
         self.defined: dict[str, ast.expr | ast.ClassDef] = {}
-        for node in ast.walk(self.tree):  # those under `if TYPE_CHECKING`, too
+        for node in _outside_functions(self.tree.body):
             if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("pgm."):
                 self.imported.update({a.asname or a.name: node.module for a in node.names})
         for node in self.tree.body:
@@ -110,6 +111,14 @@ class Source:
         homes = [self.home_of(name) for name in self.imported]
         files = sorted({self.path, *(home.path for home in homes if home)})
         return [(path.relative_to(self.root).as_posix(), digest(path)) for path in files]
+
+
+def _outside_functions(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """All statements of a module, those under `if TYPE_CHECKING`, too."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.If):
+            yield from _outside_functions([*node.body, *node.orelse])
 
 
 def digest(path: Path) -> str:
