@@ -116,7 +116,7 @@ def independencies(graph: nx.DiGraph[Any]) -> Independencies:
     """Return the local Markov property: each node, what it is independent of, and given what (its parents).
 
     These statements imply all others that the graph encodes (Pearl 1988). Nodes independent of nothing are
-    left out.
+    left out. Time and memory grow with the square of the number of nodes: each names most of the others.
 
     >>> independencies(nx.DiGraph([("rain", "wet"), ("wet", "slippery")]))
     node      independent of  given
