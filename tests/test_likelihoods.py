@@ -226,3 +226,11 @@ def test_outputs_may_be_others_than_states() -> None:
 def test_bad_counts_are_refused(arguments: dict[str, Any], said: str) -> None:
     with pytest.raises(pgm.PGMError, match=said):
         pgm.confusion_table(**arguments)
+
+
+def test_confusion_tables_leave_out_gaps_and_follow_the_states() -> None:
+    truth, said = ["a", None, "b", "a"], ["a", "b", "b", None]
+    assert pgm.confusion_table(truth, said) == {"a": {"a": 1.0, "b": 0.0}, "b": {"a": 0.0, "b": 1.0}}
+    counts = {"b": {"a": 1, "b": 3}, "a": {"a": 4}}  # not in the order of the states
+    table = pgm.confusion_table(counts=counts, states=["a", "b"])
+    assert table == {"a": {"a": 1.0, "b": 0.0}, "b": {"a": 0.25, "b": 0.75}}

@@ -866,3 +866,44 @@ def test_more_bad_input_names_node_and_estimator():
         pgm.InvalidTable, match=r"'d': its LinearSVC has the classes .* do not include False, True"
     ):
         net.add("d", pgm.EstimatorCPD(machine, ["u"], rows={"u": u[:, 0], "d": y > 0}), states=["no", "yes"])
+
+
+class Forgetful(LogisticRegression):
+    """A classifier that learns nothing from weighted rows."""
+
+    def fit(self, x, y, sample_weight=None):
+        super().fit(x, y)
+        if sample_weight is not None:
+            self.coef_, self.intercept_ = np.zeros((1, 1)), np.array([3.0])
+        return self
+
+
+def test_em_keeps_an_estimator_where_a_new_one_would_lower_the_likelihood():
+    a = np.tile([False, True], 20)
+    c = np.where(np.arange(40) % 5 == 0, ~a, a)
+    start = Forgetful().fit(a[:, None].astype(float), c)
+    net = pgm.BayesianNetwork()
+    net.add("a", 0.5)
+    net.add("c", pgm.EstimatorCPD(start, parents=["a"]))
+    gaps = [None if i < 6 else bool(one) for i, one in enumerate(a)]
+    before = net.score({"a": gaps, "c": c})
+    net.fit({"a": gaps, "c": c}, max_iter=3)
+    same(net.cpd("c").estimator.coef_, start.coef_)
+    assert net.score({"a": gaps, "c": c}) >= before
+
+
+class Single(LogisticRegression):
+    """A classifier that rounds, as those in single precision do."""
+
+    def predict_proba(self, x):
+        return super().predict_proba(x) * (1.0 + 4e-7)
+
+
+def test_probabilities_that_are_off_by_rounding_sum_to_one():
+    u = RNG.normal(size=(30, 1))
+    net = numbers()
+    net.add("c", pgm.EstimatorCPD(Single().fit(u, u[:, 0] > 0.1), parents=["u"]))
+    net.add("d", 0.5)
+    both = [net.probability({"c": state}, given={"u": 0.2}) for state in (False, True)]
+    close(sum(both), 1.0, atol=1e-12)
+    close(net.cpd("c").probability({"u": 0.2, "c": True}), both[1], atol=1e-12)

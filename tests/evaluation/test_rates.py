@@ -239,3 +239,43 @@ def test_one_class_against_all_others_is_scikit_learns() -> None:
             assert found[name].auc == pytest.approx(wanted, abs=1e-12)
     with pytest.raises(WRONG, match="classes besides 1 have no weight"):
         roc(y, score, positive=1, sample_weight=y == 1)
+
+
+def test_thresholds_and_edges_of_bins_belong_where_scikit_learn_puts_them() -> None:
+    from sklearn.calibration import calibration_curve
+
+    rng = np.random.default_rng(2)
+    y = np.r_[0, 1, rng.integers(0, 2, 58)]
+    p = rng.integers(0, 11, 60) / 10.0  # on the edges of bins, and in ties
+    found = roc(y, p)
+    for at in (0.0, 0.25, 0.3, 0.5, 1.0, 1.5):
+        assert found.at(at) == pytest.approx(((p >= at)[y == 0].mean(), (p >= at)[y == 1].mean()))
+    for equal, strategy in (("width", "uniform"), ("rows", "quantile")):
+        share, said = calibration_curve(y, p, n_bins=5, strategy=strategy)
+        one = calibration(y, p, bins=5, equal=equal)[""]
+        np.testing.assert_allclose(one.said, said, atol=1e-12)
+        np.testing.assert_allclose(one.share, share, atol=1e-12)
+
+
+def test_intervals_of_calibration_are_clopper_and_pearsons() -> None:
+    y, p = [0, 1, 1, 0, 1, 1, 1, 0], [0.1, 0.1, 0.1, 0.1, 0.9, 0.9, 0.9, 0.2]
+    one = calibration(y, p, bins=2)[""]
+    for low, high, hits, count in zip(one.low, one.high, (2, 3), one.count, strict=True):
+        found = stats.binomtest(hits, int(count)).proportion_ci(0.95, method="exact")
+        assert (low, high) == pytest.approx((found.low, found.high), abs=1e-9)
+
+
+def test_costs_hold_where_cases_are_drawn() -> None:
+    net = pgm.BayesianNetwork()
+    net.add("ill", 0.3)
+    net.add("x", {True: pgm.Gaussian(1.0, sd=1.0), False: pgm.Gaussian(0.0, sd=1.0)}, parents=["ill"])
+    net.add("noise", pgm.Gaussian(0.0, sd=1.0))  # two numbers are drawn, and one says nothing
+    loss = {(True, False): 10.0, (False, True): 1.0}
+    exact = decision_rates(net, "ill", "x", loss=loss)
+    drawn = decision_rates(net, "ill", ["x", "noise"], loss=loss, samples=20_000, seed=0)
+    assert exact.exact
+    assert not drawn.exact
+    assert exact.risk < 0.75 * 0.7  # else always naming the costlier class would do
+    assert drawn.risk == pytest.approx(exact.risk, rel=0.05)
+    assert drawn.rate(False, True) == pytest.approx(exact.rate(False, True), abs=0.01)
+    assert drawn.rate(False, True) < 0.1 < decision_rates(net, "ill", "x").rate(False, True)
