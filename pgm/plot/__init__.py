@@ -21,7 +21,7 @@ from .groups import clusters, silhouettes
 from .hyperplanes import hyperplane, solution_region, weight_trace, weight_traces
 from .many_sequences import several
 from .mixtures import mixture
-from .neighbours import discs, similar_cases, voronoi_cells
+from .neighbours import discs, layers, similar_cases, voronoi_cells
 from .networks import junction_tree, network
 from .outliers import linkage_tree, outliers
 from .paths import gaussian_path, states_over_time
@@ -69,6 +69,7 @@ __all__ = [
     "information_map",
     "intervals",
     "junction_tree",
+    "layers",
     "linkage_tree",
     "marginals",
     "max_marginals",

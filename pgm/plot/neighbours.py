@@ -1,4 +1,4 @@
-"""Neighbours as pictures: Voronoi cells with the rows that are kept, discs about rows, similar cases."""
+"""Neighbours as pictures: Voronoi cells with rows that are kept, discs about rows, layers, similar cases."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from pgm.printing import label
 from .canvas import EDGE, INK, LINE, STATES, Paper, Size, plain, shortened, tidy
 
 if TYPE_CHECKING:
-    from pgm.adapters import RCENetwork
+    from pgm.adapters import ProbabilisticNeuralNetwork, RCENetwork
     from pgm.adapters.neighbours.cases import SimilarCases
 
 MARKERS = "os^Dvp"
 _ROOM = 0.08  # of the rows' extent, on each side
 _POINTS = 2000  # that are drawn as cells
+_UNITS = 16  # that are drawn of each layer of a network
 
 
 def voronoi_cells(
@@ -123,6 +124,66 @@ def discs(
         ax.set_aspect("equal")
         paper.entitle(ax, "discs that hold no row of another class")
         return ax
+
+
+def layers(
+    model: ProbabilisticNeuralNetwork,
+    ax: Axes | None = None,
+    *,
+    figsize: Size | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw columns, hidden units and classes in three layers, with the links between them.
+
+    >>> from pgm.adapters import ProbabilisticNeuralNetwork
+    >>> layers(ProbabilisticNeuralNetwork().fit([[3.0, 4.0], [0.0, 2.0]], ["a", "b"])).get_title()
+    '2 inputs, 2 hidden units, 2 classes'
+    """
+    names, classes = model._names, [str(c) for c in model.classes_.tolist()]
+    order = np.argsort(model.codes_, kind="stable")
+    sizes = (len(names), len(order), len(classes))
+    shown_ = [_some(size) for size in sizes]
+    with Paper(ax, figsize, title) as paper:
+        height = max(len(some) for some in shown_)
+        ax = paper.axes(5.2, 1.2 + 0.3 * height)
+        heights = [
+            dict(zip(some, 0.5 * (len(some) - 1) - np.arange(len(some)), strict=True)) for some in shown_
+        ]
+        inputs, units, outputs = heights
+        codes = model.codes_[order]
+        links = [[(0.0, a), (1.0, b)] for a in inputs.values() for b in units.values()]
+        ax.add_collection(LineCollection(links, colors=LINE, linewidths=0.5, zorder=1))
+        for unit, at in units.items():
+            colour, c = STATES[2 * int(codes[unit]) % len(STATES)], int(codes[unit])
+            if c in outputs:
+                ax.plot([1.0, 2.0], [at, outputs[c]], color=colour, linewidth=0.9, zorder=1)
+            ax.plot(1.0, at, "o", color=colour, markeredgecolor=EDGE, markersize=8, zorder=2)
+        for place, at in inputs.items():
+            ax.plot(0.0, at, "o", color="white", markeredgecolor=EDGE, markersize=8, zorder=2)
+            ax.text(-0.08, at, plain(shortened(names[place], 16)), ha="right", va="center", fontsize=8)
+        for c, at in outputs.items():
+            colour = STATES[2 * c % len(STATES)]
+            ax.plot(2.0, at, "o", color=colour, markeredgecolor=EDGE, markersize=10, zorder=2)
+            ax.text(2.1, at, plain(shortened(classes[c], 16)), ha="left", va="center", fontsize=8)
+        for x, size, some in zip(range(3), sizes, shown_, strict=True):
+            if len(some) < size:
+                said = f"and {size - len(some):,} more"
+                ax.text(x, -0.5 * len(some) - 0.35, said, ha="center", va="center", fontsize=8, color=INK)
+        ax.set_xlim(-0.9, 2.9)
+        ax.set_ylim(-0.5 * height - 0.7, 0.5 * height + 0.2)
+        ax.set_axis_off()
+        what = ("input", "hidden unit", "class")
+        counts = [
+            f"{n:,} {w}{('es' if w == 'class' else 's') if n != 1 else ''}"
+            for n, w in zip(sizes, what, strict=True)
+        ]
+        paper.entitle(ax, ", ".join(counts))
+        return ax
+
+
+def _some(size: int) -> list[int]:
+    """Which of so many are drawn: all, or some of them at equal distances."""
+    return sorted(set(np.linspace(0, size - 1, min(size, _UNITS)).astype(int).tolist()))
 
 
 def similar_cases(

@@ -402,3 +402,22 @@ def test_transformers_return_frames_on_request(made: Any) -> None:
         told.set_output(transform="excel")
     with pytest.raises(pgm.IncompleteModel):
         clone(made).get_feature_names_out()
+
+
+def test_a_probabilistic_network_draws_its_layers() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(pgm.IncompleteModel):
+        ProbabilisticNeuralNetwork().plot()
+    told = ProbabilisticNeuralNetwork().fit([[1, 0], [3, 4], [0, 1], [-1, 0]], [1, 1, 2, 2])
+    ax = told.plot()
+    assert ax.get_title() == "2 inputs, 4 hidden units, 2 classes"
+    assert len(ax.collections[0].get_segments()) == 2 * 4  # each column goes to each unit
+    links = [line for line in ax.lines if len(line.get_xdata()) == 2]
+    ends: dict[float, int] = {}
+    for line in links:  # each unit goes to its class alone
+        ends[line.get_ydata()[1]] = ends.get(line.get_ydata()[1], 0) + 1
+    assert sorted(ends.values()) == [2, 2]
+    frame = pd.DataFrame(rng.normal(size=(90, 3)), columns=["a", "b", "c"])
+    many = ProbabilisticNeuralNetwork().fit(frame, np.repeat(["x", "y", "z"], 30)).plot(title="units")
+    assert "and 74 more" in [text.get_text() for text in many.texts]
+    assert many.get_title() == "units"

@@ -168,6 +168,29 @@ class ProbabilisticNeuralNetwork(RowsClassifier):
             best[begin : begin + size] = (top - 1.0) / self.sigma**2
         return found, best
 
+    def plot(
+        self,
+        *,
+        ax: Axes | None = None,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw columns, hidden units and classes in three layers, some of each if many; returns the Axes.
+
+        Args:
+            ax: axes to draw on; by default a new figure.
+            figsize: width and height of a new figure in inches; by default as large as the content needs.
+            title: the title; by default what is shown.
+
+        Raises:
+            IncompleteModel: it is not fitted.
+        """
+        from pgm import plot
+
+        if not self._fitted:
+            raise self._missing_fit("fit it to rows first")
+        return plot.layers(self, ax, figsize=figsize, title=title)
+
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         if not self._fitted:
             return ["class"], [], f"{self._begun()}, not fitted yet"
