@@ -751,3 +751,37 @@ def test_what_several_steps_say_of_a_static_variable_counts_together():
     assert dbn.query("kind", {**data, "kind": [one, "a", pgm.Not("b")]})["a"] == 1.0
     with pytest.raises(pgm.ImpossibleEvidence, match=r"'kind' is static.*contradicts"):
         dbn.query("kind", {**data, "kind": [one, "a", "b"]})
+
+
+def test_a_static_number_is_known_from_the_first_step_on():
+    dbn = pgm.DynamicBayesianNetwork()
+    dbn.add("bias", pgm.LinearGaussian(bias=5.0, sd=0.5), static=True)
+    dbn.add("on", {True: 0.8, False: 0.3}, parents=["on[-1]"], initial=0.5)
+    dbn.add(
+        "y",
+        {True: pgm.LinearGaussian({"bias": 1.0}, sd=1.0), False: pgm.LinearGaussian({"bias": -1.0}, sd=1.0)},
+        parents=["on", "bias"],
+    )
+    wanted = dbn.unroll(3).log_probability({"bias": 4.0, "y[0]": 4.0, "y[2]": -4.0})
+    y = [4.0, None, -4.0]
+    for bias in (4.0, [4.0] * 3, [4.0, None, None], [4.0, None, 4.0]):
+        assert dbn.score({"bias": bias, "y": y}) == pytest.approx(wanted, abs=1e-9)
+    two = [{"bias": [4.0, None, None], "y": y}, {"bias": [5.0, None], "y": [5.0, 5.0]}]
+    alone = dbn.score({"bias": 5.0, "y": [5.0, 5.0]})
+    assert dbn.score(two, by="sequence") == pytest.approx([wanted, alone], abs=1e-9)
+    stream = dbn.stream()
+    for row in ({"bias": 4.0, "y": 4.0}, {"y": None}, {"y": -4.0, "bias": 4.0}):
+        stream.push(row)
+    assert stream.log_likelihood == pytest.approx(wanted, abs=1e-9)
+    with pytest.raises(pgm.ImpossibleEvidence, match=r"'bias' is static.*it was 4, and step 0"):
+        stream.push({"bias": 3.0})
+    for ask in (dbn.score, dbn.smooth, dbn.filter, dbn.map):
+        with pytest.raises(pgm.InvalidArgument, match=r"'bias' is static.*step 1 .*once, {'bias': 4}"):
+            ask({"bias": [None, 4.0, None], "y": [None, 4.0, None]})
+        with pytest.raises(pgm.ImpossibleEvidence, match=r"it was 4, and step 1 .* says 5"):
+            ask({"bias": [4.0, 5.0, None]})
+    late = dbn.stream()
+    late.push({"on": True})
+    with pytest.raises(pgm.InvalidArgument, match="first observed later"):
+        late.push({"bias": 4.0})
+    assert dbn.query("on[1]", {"bias": [None, 4.0], "y": [None, 4.0]}).exact

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pgm.errors import InvalidArgument, InvalidEvidence, UnknownVariable, shown
+from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidEvidence, UnknownVariable, shown
 from pgm.evidence import Likelihood, Not, OneOf, Soft, observe
 from pgm.factors import GaussianFactor
 from pgm.frames import among
@@ -42,6 +42,7 @@ def read(
     *,
     before: int = 0,
     past: Mapping[int, np.ndarray] = MappingProxyType({}),
+    held: Mapping[int, float] | None = MappingProxyType({}),
 ) -> Read:
     """Read sequences.
 
@@ -53,6 +54,7 @@ def read(
         sequence: the column of a frame that says which sequence a row belongs to.
         before: how many steps of the only sequence were taken earlier.
         past: the last values of the continuous variables.
+        held: the static numbers that earlier steps gave; None: they may come in any step.
     """
     lone, data = _statics(nodes, plain(data))
     if isinstance(data, Mapping):
@@ -110,10 +112,32 @@ def read(
     begins[found.starts[:-1]] = 0 if before else 1
     ends[found.starts[1:] - 1] = 1
     kind = np.minimum(step, template.n_kinds - 1).astype(np.int64)
+    if held is not None:
+        for v in [v for v, node in enumerate(nodes.values()) if node.static and v in numbers]:
+            first = np.array([held.get(v, np.nan)]) if before else numbers[v][found.starts[:-1]]
+            numbers[v] = _static(list(nodes)[v], numbers[v], np.repeat(first, found.lengths), found)
     history = len(next(iter(past.values()), ()))
     numbers = {v: np.concatenate([past[v], column]) if v in past else column for v, column in numbers.items()}
     rows = ObservedRows(kind, begins, ends, codes, soft, numbers, own, history)
     return Read(found, rows, frozenset(observed))
+
+
+def _static(name: str, column: np.ndarray, known: np.ndarray, found: Sequences) -> np.ndarray:
+    """The one number of all steps, which the first of them gives; it is part of what is observed there."""
+    seen = ~np.isnan(column)
+    if (late := seen & np.isnan(known)).any():
+        t = int(late.argmax())
+        raise InvalidArgument(
+            f"{name!r} is static, one number for all steps, and is first observed later, {found.place(t)}: "
+            f"give it once, {{{name!r}: {column[t]:.6g}}}, or from the first step on."
+        )
+    if (other := seen & (column != known)).any():
+        t = int(other.argmax())
+        raise ImpossibleEvidence(
+            f"{name!r} is static, one number for all steps: it was {known[t]:.6g}, and {found.place(t)} says "
+            f"{column[t]:.6g}."
+        )
+    return known
 
 
 def plain(data: Any) -> Any:

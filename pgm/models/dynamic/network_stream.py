@@ -47,6 +47,7 @@ class NetworkStream:
         self._model._layout()
         self._carried: np.ndarray | None = None
         self._numbers: dict[int, np.ndarray] = {}  # the last ones, which later steps look back at
+        self._held: dict[int, float] = {}  # the numbers that never change
         self._steps = 0
         self._log = 0.0
 
@@ -82,13 +83,15 @@ class NetworkStream:
         layout = model._layout()
         if isinstance(data, Mapping) and not any(has_parts(value) for value in data.values()):
             data = {name: [value] for name, value in data.items()} or {model.nodes[0]: [None]}
-        found = read(model._nodes, layout.template, data, before=self._steps, past=self._numbers)
+        found = read(model._nodes, layout.template, data, **self._past())
         if not found.sequences.lone:
             raise InvalidArgument("A stream is one sequence: push the steps that follow, in their order.")
         wanted = model._wanted(found, targets)
         values, scores, after = self._asked(found, wanted)
         made = NetworkBeliefs(model._some(wanted), values, scores, "filtered", self._steps)
         lag = model.lag
+        last = {v: float(column[-1]) for v, column in found.rows.numbers.items()}
+        self._held = {v: last[v] for v, node in enumerate(model._nodes.values()) if node.static and v in last}
         self._numbers = {v: column[-lag:] for v, column in found.rows.numbers.items()} if lag else {}
         self._carried = after
         self._steps += len(made)
@@ -114,7 +117,7 @@ class NetworkStream:
         count, model = steps_ahead(steps), self._model
         check_cells((count, len(model), 8), "The forecast", "look fewer steps ahead")
         nothing = {model.nodes[0]: [None] * count}
-        found = read(model._nodes, model._layout().template, nothing, before=self._steps, past=self._numbers)
+        found = read(model._nodes, model._layout().template, nothing, **self._past())
         wanted = model._wanted(found, model._with_states() if targets is None else targets)
         values, _, _ = self._asked(found, wanted)
         scores = np.array([self._log])
@@ -123,6 +126,10 @@ class NetworkStream:
     def copy(self) -> NetworkStream:
         """A stream that goes on from here apart from this one."""
         return copy.copy(self)
+
+    def _past(self) -> dict[str, Any]:
+        """What the steps before say of those that come."""
+        return {"before": self._steps, "past": self._numbers, "held": self._held}
 
     def _asked(self, found: Read, wanted: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         layout = self._model._layout()

@@ -85,7 +85,7 @@ def evidence(nodes: Mapping[str, Node], data: Any) -> dict[str, Any]:
     """A sequence as evidence of the unrolled network."""
     if data is None:
         return {}
-    found = read(nodes, template(nodes), data)
+    found = read(nodes, template(nodes), data, held=None)
     if not found.sequences.lone:
         raise InvalidArgument("Here one sequence is asked about, not several.")
     known: dict[str, Any] = {}
