@@ -247,7 +247,7 @@ TWO = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
         (ParzenDensity(), [[1.0], [1.0]], "do not .n_samples=2"),
         (NeighbourDensity(4), TWO, "n_samples=3"),
         (NeighbourDensity("rot"), TWO, '"root"'),
-        (HistogramDensity(3, width=1.0), TWO, "one of them"),
+        (HistogramDensity(3, width=1.0), TWO, "give one of the two"),
         (HistogramDensity(origin=1.0), TWO, "set that too"),
         (HistogramDensity(width=[1.0, -1.0]), TWO, "above 0"),
         (HistogramDensity(width=1e-18), TWO, "wider cells"),
