@@ -97,8 +97,9 @@ def guarded(function: _F) -> _F:
 
 def guard_classes(classes: Iterable[type]) -> None:
     """Wrap what users call of these classes: constructors and public methods."""
-    guard_methods(classes)
-    guard_constructors(classes)
+    every = list(classes)  # an iterator could be walked only once
+    guard_methods(every)
+    guard_constructors(every)
 
 
 def guard_methods(classes: Iterable[type]) -> None:
