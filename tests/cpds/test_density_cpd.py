@@ -367,10 +367,3 @@ def test_it_is_a_value_and_prints() -> None:
     lone.add("x", pgm.DensityCPD(kernel))
     kernel.fit([[100.0]])
     assert lone.probability({"x": 0.0}) == pytest.approx(stats.norm().pdf(0.0))
-
-
-def test_it_is_no_part_of_a_network_over_time() -> None:
-    dbn = pgm.DynamicBayesianNetwork()
-    dbn.add("c", 0.5, parents=[])
-    with pytest.raises(pgm.PGMError):
-        dbn.add("x", pgm.DensityCPD({True: stats.norm(), False: stats.norm(1.0)}), parents=["c"])

@@ -11,7 +11,7 @@ from pgm.cpds import CPD, TableCPD
 from pgm.cpds.statistics import Configurations
 from pgm.distributions.gaussian_statistics import gathered
 from pgm.errors import ImpossibleEvidence, InvalidArgument, UnknownVariable, shown
-from pgm.factors import Gate, GaussianFactor, RowTable, Score
+from pgm.factors import Gate, GaussianFactor, OwnDensity, RowNormal, RowTable, Score
 from pgm.inference.engines import interface as engine
 from pgm.learning import Step, climb
 from pgm.learning.parameters import fixed_rows, maximise, rules
@@ -204,7 +204,7 @@ class Task:
         """Statistics of densities, and of states with continuous parents."""
         data = self.read.rows
         rows = np.flatnonzero(np.isin(data.kind, kinds))
-        if isinstance(part, GaussianFactor):
+        if isinstance(part, GaussianFactor) and not isinstance(part, OwnDensity):
             places = part.scope.tolist()
             rows = rows[~np.isnan(data.numbers[v][rows])]
             numbers = [*(self._numbers(layout, p, rows) for p in places[part.n_switches : -1])]
@@ -213,8 +213,10 @@ class Task:
             weights = self._turned(shares[rows], scope, switches).reshape(rows.size, -1)
             weights = weights * self.weight[rows][:, None]
             return gathered(np.column_stack(numbers), np.ascontiguousarray(weights), None, None)
-        if isinstance(part, Score | RowTable):
+        if isinstance(part, Score | RowTable | RowNormal | OwnDensity):
             places = self._places(layout, v, cpd)
+            if cpd.continuous:
+                rows = rows[~np.isnan(data.numbers[v][rows])]
             discrete = [p for p in places if p in scope]
             weights = self._turned(shares[rows], scope, discrete) * self.weight[rows].reshape(
                 -1, *[1] * len(discrete)

@@ -252,10 +252,10 @@ def built(node: Node, known: Mapping[str, Node]) -> Node:
 
 def _one(node: Node, table: object, given: tuple[Variable, ...], normalize: bool) -> CPD:
     if node.domain is REAL or node.domain == REAL:
-        if not (isinstance(table, CPD) and table.continuous and table.kind not in ("density", "regressor")):
+        if not (isinstance(table, CPD) and table.continuous):
             raise InvalidTable(
-                f"{node.name!r} is continuous: its distribution is a pgm.LinearGaussian or pgm.Gaussian, not "
-                f"{shown(table)}."
+                f"{node.name!r} is continuous: its distribution is a pgm.LinearGaussian, pgm.Gaussian, "
+                f"pgm.DensityCPD or a regressor, not {shown(table)}."
             )
         return make(node.name, table, None, given)
     if isinstance(table, CPD | Gaussian) and getattr(table, "continuous", False):

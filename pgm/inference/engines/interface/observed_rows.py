@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pgm.factors import Dense, GaussianFactor, ModelPart, RowTable, Score
+from pgm.factors import Dense, GaussianFactor, ModelPart, OwnDensity, RowNormal, RowTable, Score
 from pgm.factors.row_table import configurations
 from pgm.inference.engines.interface.log_tables import Piece, logs_of
 from pgm.inference.engines.interface.part_tables import OfRows, Template
@@ -124,6 +124,14 @@ class ObservedRows:
     def _of_part(
         self, layout: Layout, v: int, part: ModelPart, rows: np.ndarray
     ) -> tuple[list[int], np.ndarray]:
+        if isinstance(part, OwnDensity):
+            y = self.numbers[v][rows + self.history]
+            seen, places = ~np.isnan(y), part.scope[: part.n_switches].tolist()
+            logs = np.zeros((rows.size, part.bias.size))
+            logs[seen] = part.logs(y[seen, None])
+            return places, logs.reshape(rows.size, *[layout.cards[p] for p in places])
+        if isinstance(part, RowNormal):
+            return self._curve(layout, v, part, rows)
         if isinstance(part, GaussianFactor):
             return self._density(layout, v, part, rows)
         if isinstance(part, Score):
@@ -158,6 +166,19 @@ class ObservedRows:
         logs[~seen] = 0.0
         shape = [layout.cards[p] for p in places[: part.n_switches]]
         return places[: part.n_switches], logs.reshape(rows.size, *shape)
+
+    def _curve(
+        self, layout: Layout, v: int, part: RowNormal, rows: np.ndarray
+    ) -> tuple[list[int], np.ndarray]:
+        y = self.numbers[v][rows + self.history]
+        seen = ~np.isnan(y)
+        x = self._numbers(layout, v, part.continuous.tolist(), rows, seen)[seen]
+        every = configurations(part.discrete, part.cards, {}, rows.size * (part.scope.size + 2))
+        mean, sd = part.moments(np.tile(every, (len(x), 1)), np.repeat(x, len(every), axis=0))
+        logs = np.zeros((rows.size, len(every)))
+        left = np.repeat(y[seen], len(every)) - mean
+        logs[seen] = (-0.5 * (left / sd) ** 2 - np.log(sd) - 0.5 * _LOG_2PI).reshape(-1, len(every))
+        return part.discrete.tolist(), logs.reshape(rows.size, *part.cards)
 
     def _numbers(
         self, layout: Layout, v: int, places: list[int], rows: np.ndarray, needed: np.ndarray

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgm.factors import Dense, Gate, GaussianFactor, ModelPart, RowTable, Score, Sparse, Tables
+from pgm.factors import Dense, Gate, GaussianFactor, ModelPart, RowNormal, RowTable, Score, Sparse, Tables
 from pgm.inference.engines.interface.log_tables import Scope, logs_of
 
 CONTINUOUS = 0  # states of a variable that is continuous
@@ -90,7 +90,7 @@ class PartTables:
         for kind, part in enumerate(parts):
             if part is not None:
                 groups.setdefault(id(part), []).append(kind)
-        if any(isinstance(part, GaussianFactor | Score | RowTable) for part in parts):
+        if any(isinstance(part, GaussianFactor | Score | RowTable | RowNormal) for part in parts):
             places = {p for part in parts for p in self._discrete(part)}
             self.of_rows.append(OfRows(tuple(sorted(places)), parts, v))
             return
@@ -147,6 +147,8 @@ class PartTables:
             return []
         if isinstance(part, GaussianFactor):
             return [int(p) for p in part.scope[: part.n_switches]]
+        if isinstance(part, RowNormal):
+            return [int(p) for p in part.discrete]
         if isinstance(part, Score | RowTable):
             return [*part.discrete.tolist(), part.child]
         assert isinstance(part, Dense)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pgm.cpds import CPD
-from pgm.factors import GaussianFactor
+from pgm.factors import GaussianFactor, OwnDensity, RowNormal
 from pgm.inference.engines.interface.observed_rows import ObservedRows
 from pgm.inference.engines.interface.part_tables import Template
 from pgm.runtime.clock import Clock
@@ -189,16 +189,32 @@ class _Walk:
         self, t: int, v: int, kind: int, columns: list[np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray | float]:
         part = self.template.parts[v][kind]
+        y = float(self.data.numbers[v][t + self.data.history])
+        if isinstance(part, RowNormal):
+            places = [self.template.at[u] + back for u, back in self._parents(v, kind)]
+            by = dict(zip(places, columns, strict=True))
+            n = self.shape[0] * self.shape[1]
+            codes, numbers = (
+                np.column_stack([by[p] for p in those.tolist()]) if those.size else np.empty((n, 0))
+                for those in (part.discrete, part.continuous)
+            )
+            return self._drawn(y, *part.moments(codes.astype(np.int64), numbers))
         assert isinstance(part, GaussianFactor)
         switches = columns[: part.n_switches]
         which = np.zeros(self.shape[0] * self.shape[1], np.int64)
         for column, (u, _) in zip(switches, self._parents(v, kind), strict=False):
             which = which * self.template.cards[u] + column
+        if isinstance(part, OwnDensity):
+            if math.isnan(y):
+                return part.draw(which, self.random)[:, 0], 0.0
+            return np.full(which.size, y), part.logs(np.array([[y]]))[0][which]
         mean = part.bias[which]
         for i, column in enumerate(columns[part.n_switches :]):
             mean = mean + part.weights[which, i] * column
-        sd = part.sd[which]
-        y = float(self.data.numbers[v][t + self.data.history])
+        return self._drawn(y, mean, part.sd[which])
+
+    def _drawn(self, y: float, mean: np.ndarray, sd: np.ndarray) -> tuple[np.ndarray, np.ndarray | float]:
+        """A normal number, drawn or as it was observed, and how likely that is."""
         if math.isnan(y):
             return mean + sd * self.random.standard_normal(mean.size), 0.0
         return np.full(mean.size, y), -0.5 * ((y - mean) / sd) ** 2 - np.log(sd) - 0.5 * _LOG_2PI
