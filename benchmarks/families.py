@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks import smoothing
+from benchmarks import methods, smoothing
 from benchmarks.exact import Part, run_parts
 from benchmarks.harness import Options, Report
 
-PARTS: dict[str, Part] = {"smoothing": smoothing.run}
+PARTS: dict[str, Part] = {"smoothing": smoothing.run, "methods": methods.run}
 
 
 def run(parts: Sequence[str], options: Options) -> Report:

@@ -22,6 +22,7 @@ from benchmarks import (
     hidden_markov,
     kalman,
     loopy,
+    methods,
     mixtures,
     mutation,
     networks,
@@ -88,6 +89,14 @@ def test_windows_and_curves_agree_with_their_peers():
     report = Report()
     smoothing.run(report, Options(rounds=1, rows=100, races=("grid", "loess", "spline", "ten columns")))
     assert len(report.results) == 1 + 2 * 2 + 9
+
+
+def test_every_method_of_the_families_is_run():
+    pytest.importorskip("sklearn")
+    report = Report()
+    methods.run(report, Options(rows=60))
+    assert len(report.findings) == 52
+    assert {one.side for one in report.results} == {"pgm", methods.SCIKIT, methods.SCIPY}
 
 
 def test_mixtures_agree_with_scikit_learn():

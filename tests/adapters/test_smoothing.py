@@ -139,6 +139,30 @@ def test_sums_about_the_middle_are_those_about_each_place(dim: int, monkeypatch:
         np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
+@pytest.mark.parametrize("window", ["tricube", "epanechnikov", "box"])
+@pytest.mark.parametrize(
+    "options", [{"neighbours": 3}, {"neighbours": 0.5}, {"neighbours": 0.5, "robust": 2}, {"width": 1.3}]
+)
+def test_rows_in_the_window_alone_say_what_all_rows_say(
+    window: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of one column in any order, with places beyond its ends, between and on rows, several of them equal."""
+    x, y = wave(9, 80)
+    x[:40] = x[:40].round()  # ties
+    places = np.vstack([x, [[-0.5], [6.5], [2.25]]])
+    model = LocalSmoother(window=window, **options)
+    fast = model.fit(x, y)._curve(places, True)
+    asked: list[int] = []
+    dense = LocalSmoother._windows
+    monkeypatch.setattr(LocalSmoother, "_windows", lambda *a: asked.append(1) or dense(*a))
+    model.fit(x, y)._curve(places, True)
+    assert not asked
+    monkeypatch.setattr(LocalSmoother, "_is_short", lambda _: False)
+    for one, other in zip(fast, model.fit(x, y)._curve(places, True), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9)
+    assert asked
+
+
 def test_narrow_windows_far_from_the_origin() -> None:
     """A line is found again by windows of a millionth of the range, beside a column that does not vary."""
     x = np.linspace(0.0, 1.0, 50)[:, None] * 1e-6 + [[0.1]]

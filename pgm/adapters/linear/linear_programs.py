@@ -115,6 +115,11 @@ def solve_program(
             options=options,
         )
     else:
+        method = "highs"
+        if not one and solve_program(rows, margin, "largest", form, clock).optimum > 0.0:
+            # The simplex takes a step for each row that stays violated, an interior point a few in all; but
+            # many where classes are separable, and a whole face of hyperplanes is as good.
+            method = "highs-ipm"
         slack = np.ones((n, 1)) if one else sparse.identity(n, format="csr")
         cost = np.concatenate([np.zeros(dim), np.ones(1 if one else n)])
         found = solve(
@@ -122,7 +127,7 @@ def solve_program(
             A_ub=sparse.hstack([sparse.csr_array(-rows), sparse.csr_array(-slack)], format="csr"),
             b_ub=-b,
             bounds=[(None, None)] * dim + [(0.0, None)] * (cost.size - dim),
-            method="highs",
+            method=method,
             options=options,
         )
     clock.check("a linear program")

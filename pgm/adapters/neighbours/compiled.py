@@ -313,36 +313,67 @@ def thin_out(
     return DONE
 
 
-def nearest_stranger(rows: Floats, dim: int, labels: Ints, near: Ints, far: Floats, stop: Flag):
-    """The nearest row of another class than each row's, and its squared distance; -1 where there is none."""
+def _side_by_side(columns, n, begin, size, dim, queries, at, totals):
+    """Squared distances of a query from rows next to each other, added up a column at a time."""
+    for t in range(size):
+        totals[t] = 0.0
+    for i in range(dim):
+        here = queries[at + i]
+        column = columns[i * n + begin : i * n + begin + size]
+        for t in range(size):
+            off = column[t] - here
+            totals[t] += off * off
+
+
+def nearest_stranger(
+    columns: Floats, dim: int, rows: Floats, labels: Ints, near: Ints, far: Floats, stop: Flag
+):
+    """The nearest row of another class than each row's, and its squared distance; -1 where there is none.
+
+    `columns` has the rows one column after the other.
+    """
     n = labels.size
-    for t in range(n):
+    totals = np.empty(BLOCK)
+    for q in range(n):
         best = math.inf
         found = -1
-        for s in range(n):
-            if labels[s] != labels[t]:
-                d = _far(rows, t * dim, rows, s * dim, dim, best)
-                if d < best:
-                    best = d
-                    found = s
-        near[t] = found
-        far[t] = best
+        own = labels[q]
+        begin = 0
+        while begin < n:
+            size = min(BLOCK, n - begin)
+            _side_by_side(columns, n, begin, size, dim, rows, q * dim, totals)
+            for t in range(size):
+                if totals[t] < best and labels[begin + t] != own:
+                    best = totals[t]
+                    found = begin + t
+            begin += size
+        near[q] = found
+        far[q] = best
         if stop[0]:
             return STOPPED
     return DONE
 
 
 def discs(
-    rows: Floats, dim: int, labels: Ints, squares: Floats, queries: Floats, classes: int, counts: Ints,
+    columns: Floats, dim: int, labels: Ints, squares: Floats, queries: Floats, classes: int, counts: Ints,
     stop: Flag,
 ):  # fmt: skip
-    """How many open discs of each class contain each query; `squares` are the squared radii."""
+    """How many open discs of each class contain each query; `squares` are the squared radii.
+
+    `columns` has the centres one column after the other.
+    """
     n = labels.size
     m = queries.size // dim
+    totals = np.empty(BLOCK)
     for q in range(m):
-        for t in range(n):
-            if _far(rows, t * dim, queries, q * dim, dim, squares[t]) < squares[t]:
-                counts[q * classes + labels[t]] += 1
+        begin = 0
+        while begin < n:
+            size = min(BLOCK, n - begin)
+            _side_by_side(columns, n, begin, size, dim, queries, q * dim, totals)
+            for t in range(size):
+                if totals[t] < squares[begin + t]:
+                    counts[q * classes + labels[begin + t]] += 1
+            begin += size
         if stop[0]:
             return STOPPED
     return DONE

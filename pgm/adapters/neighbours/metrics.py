@@ -119,7 +119,7 @@ class LargeMarginMetric(Transformer):
         elif dim == d:
             start = np.eye(d)
         else:  # the directions in which rows vary most
-            start = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=True)[2][:dim]
+            start = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=len(rows) < d)[2][:dim]
         found, errors, count, converged = _least(error, start, float(self.sparsity), steps, clock)
         components = np.diag(np.sqrt(found)) if diagonal else found
         if (components**2).sum() < _NOTHING * (start**2).sum():

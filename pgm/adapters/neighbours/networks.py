@@ -255,8 +255,8 @@ class RCENetwork(RowsClassifier):
         n = len(rows)
         near, far = np.empty(n, np.int64), np.empty(n)
         loop(
-            "nearest_stranger", rows.reshape(-1), rows.shape[1], codes, near, far,
-            steps=float(n) * n * 2, clock=start_clock(),
+            "nearest_stranger", np.ravel(rows, "F"), rows.shape[1], rows.reshape(-1), codes, near, far,
+            steps=0.5 * n * rows.size, clock=start_clock(),
         )  # fmt: skip
         radii = np.clip(np.sqrt(far) - margin, 0.0, largest)
         # The square of a root may be beyond the square: no radius reaches a row of another class.
@@ -283,8 +283,8 @@ class RCENetwork(RowsClassifier):
         m, classes = len(queries), len(self.classes_)
         found = np.zeros((m, classes), np.int64)
         loop(
-            "discs", self.centres_.reshape(-1), self.n_features_in_, self.codes_, self.radii_**2,
-            queries.reshape(-1), classes, found.reshape(-1), steps=2.0 * m * len(self.centres_), clock=clock,
+            "discs", np.ravel(self.centres_, "F"), self.n_features_in_, self.codes_, self.radii_**2,
+            queries.reshape(-1), classes, found.reshape(-1), steps=0.5 * m * self.centres_.size, clock=clock,
         )  # fmt: skip
         return found
 

@@ -77,7 +77,8 @@ def _by_programs(
     codes = np.where(mixed, codes.max() + 1 + np.arange(n), codes)  # places of two are strangers to all
     near, far = np.empty(n, np.int64), np.empty(n)
     flat, kept = np.ascontiguousarray(rows).reshape(-1), np.zeros(n, np.int64)
-    loop("nearest_stranger", flat, d, codes, near, far, steps=float(n) * n * 2, clock=clock)
+    columns = np.ravel(rows, "F")
+    loop("nearest_stranger", columns, d, flat, codes, near, far, steps=0.5 * n * rows.size, clock=clock)
     steps = float(n) * n * d * _TRIES / 4
     loop("meets_stranger", flat, d, codes, near, _TRIES, kept, steps=steps, clock=clock)
     marked = kept.astype(bool)

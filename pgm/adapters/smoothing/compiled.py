@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from pgm.runtime.kinds import Floats, Ints
@@ -47,6 +49,103 @@ def moments(
                     begin = at + a * size
                     for b in range(a + 1):
                         spreads[begin + b] += one * basis[b]
+
+
+def lines(
+    rows: Floats, targets: Floats, counts: Floats, places: Floats, width: float, near: int, window: int,
+    spread: bool, room: Floats, totals: Floats, middles: Floats, sums: Floats, answers: Floats,
+    spreads: Floats, residues: Floats,
+):  # fmt: skip
+    """Moments of 1 and the distance from each place, of one column, over the rows in its window alone.
+
+    The rows are in ascending order. A window is as wide as the distance to the `near`-th row, or has this
+    width if `near` is 0. `window` is 0 for tricube, 1 for Epanechnikov, 2 for a box, 3 for a box with its
+    edge. `room` has a place for each row; the results are those of `moments` for degree 1, and `totals` of
+    the weights, zero where no row is in the window.
+    """
+    n = rows.size
+    for q in range(places.size):
+        place = places[q]
+        reach = width
+        if near > 0:
+            low, high = 0, n - near
+            while low < high:
+                middle = (low + high) // 2
+                if place - rows[middle] > rows[middle + near] - place:
+                    low = middle + 1
+                else:
+                    high = middle
+            reach = max(place - rows[low], rows[low + near - 1] - place)
+        squares = reach * reach
+        scale = math.sqrt(squares)
+        if scale == 0.0:
+            scale = 1.0
+        unit = scale * scale
+        bound = max(scale, reach) * (1.0 + 1e-9)
+        first, high = 0, n
+        while first < high:
+            middle = (first + high) // 2
+            if place - rows[middle] > bound:
+                first = middle + 1
+            else:
+                high = middle
+        last = first
+        total, level = 0.0, 0.0
+        while last < n and rows[last] - place <= bound:
+            far = (rows[last] - place) * (rows[last] - place)
+            u = far / unit
+            w = 0.0
+            if window == 3:
+                w = 1.0 if far <= squares else 0.0
+            elif u < 1.0:
+                if window == 0:
+                    w = 1.0 - u * math.sqrt(u)
+                    w *= w * w
+                elif window == 1:
+                    w = 1.0 - u
+                else:
+                    w = 1.0
+            w *= counts[last]
+            room[last] = w
+            total += w
+            level += w * targets[last]
+            last += 1
+        if total == 0.0 and near > 0:  # all that are near are at the edge: as if it were a little wider
+            level = 0.0
+            for i in range(first, last):
+                far = (rows[i] - place) * (rows[i] - place)
+                room[i] = counts[i] if far <= squares else 0.0
+                total += room[i]
+                level += room[i] * targets[i]
+        totals[q] = total
+        if total == 0.0:
+            continue
+        level /= total
+        middles[q] = level
+        one, two, flat, lean, rest = 0.0, 0.0, 0.0, 0.0, 0.0
+        twice, twice_one, twice_two = 0.0, 0.0, 0.0
+        for i in range(first, last):
+            w = room[i]
+            x = (rows[i] - place) / scale
+            off = targets[i] - level
+            one += w * x
+            two += w * x * x
+            flat += w * off
+            lean += w * x * off
+            rest += w * off * off
+            twice += w * w
+            twice_one += w * w * x
+            twice_two += w * w * x * x
+        sums[4 * q] = total
+        sums[4 * q + 2] = one
+        sums[4 * q + 3] = two
+        answers[2 * q] = flat
+        answers[2 * q + 1] = lean
+        residues[q] = rest
+        if spread:
+            spreads[4 * q] = twice
+            spreads[4 * q + 2] = twice_one
+            spreads[4 * q + 3] = twice_two
 
 
 def spline(

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
 from pgm.adapters.rows import positive, whole
 from pgm.adapters.windows import SHAPES, distances, window_option
 from pgm.errors import InvalidArgument, TooLarge, shown
+from pgm.runtime.clock import start_clock
 
-from .base import SMOOTHING, Curve, IntervalSmoother, flattest
+from .base import SMOOTHING, Curve, IntervalSmoother
+from .local_sums import Products, about_means, deviation, heights, of_moments
 
 WINDOWS = ("tricube", "gaussian", "epanechnikov", "box")
+_SHORT = ("tricube", "epanechnikov", "box")  # windows that end, as the loops number them
+_AT_ONCE = 1 << 24  # distances between looks at the clock
 _SHARE = 0.3  # of the rows in a window, by default
 _MOST = 200  # coefficients of a polynomial
 # Squares about the mean relative to those about the middle of all rows: below, too many digits cancelled, and
@@ -153,6 +157,8 @@ class LocalSmoother(IntervalSmoother):
     def _curve(self, rows: np.ndarray, spread: bool) -> Curve:
         """The curve at some points, in blocks."""
         found = [np.empty(len(rows)) for _ in range(4 if spread else 1)]
+        if self._is_short():
+            return self._lines(rows, spread)
         features = self._features() if self.degree == 1 else None
         for part, far in distances(rows, self.rows_, self.window, "smoothing"):
             window, scales = self._windows(far)
@@ -168,6 +174,33 @@ class LocalSmoother(IntervalSmoother):
             for whole_, one in zip(found, each, strict=False):
                 whole_[part] = one
         return Curve(*found)
+
+    def _is_short(self) -> bool:
+        """Whether a line takes only the rows in its window, which stand together in order of one column."""
+        one = self.rows_.shape[1] == 1 and self.degree == 1 and self.window in _SHORT
+        return one and bool((self.weights_ == 1.0).all())
+
+    def _lines(self, places: np.ndarray, spread: bool) -> Curve:
+        """The same of one column, from sums over the rows in each window."""
+        m, order = len(places), np.argsort(self.rows_[:, 0], kind="stable")
+        rows, targets, counts = self.rows_[order, 0], self.targets_[order], self.robust_weights_[order]
+        near = 0 if self.neighbours_ is None else int(self.neighbours_)
+        width = 0.0 if self.width is None else float(self.width)
+        window = _SHORT.index(self.window) + (self.window == "box" and near > 0)
+        total, middles, residues = np.zeros(m), np.zeros(m), np.zeros(m)
+        sums, answers, spreads = np.zeros((m, 2, 2)), np.zeros((m, 2)), np.zeros((m, 2, 2))
+        clock, step = start_clock(), max(1, _AT_ONCE // len(rows))
+        for begin in range(0, m, step):
+            clock.check("smoothing")
+            part = slice(begin, begin + step)
+            SMOOTHING.lines(
+                rows, targets, counts, np.ascontiguousarray(places[part, 0]), width, near, window, spread,
+                np.empty(len(rows)), total[part], middles[part], sums[part].reshape(-1),
+                answers[part].reshape(-1), spreads[part].reshape(-1), residues[part],
+            )  # fmt: skip
+        if not total.all():
+            self._refuse_empty(int((total == 0.0).argmax()))
+        return heights(of_moments(sums, answers, spreads, residues, middles, total, spread), total, spread)
 
     def _windows(self, far: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The weight of each row at each point, from squared distances; and the widths."""
@@ -208,7 +241,7 @@ class LocalSmoother(IntervalSmoother):
         residue = (window * (self.targets_ - mean[:, None]) ** 2) @ self.weights_
         left = total - squares / total
         many = total**2 / squares - 1.0
-        return Curve(mean, _deviation(residue, left, total), np.sqrt(squares) / total, many)
+        return Curve(mean, deviation(residue, left, total), np.sqrt(squares) / total, many)
 
     def _polynomials(
         self, places: np.ndarray, window: np.ndarray, scales: np.ndarray, total: np.ndarray,
@@ -217,18 +250,7 @@ class LocalSmoother(IntervalSmoother):
         sums = None if features is None else self._products(places, window, total, features, spread)
         if sums is None:
             sums = self._products_about(places, window, scales, total, spread)
-        found = flattest(sums.about, sums.squares, sums.right)
-        height = sums.level + (sums.lean * found.slopes).sum(axis=1)
-        if not spread:
-            return Curve(height)
-        # A row counts by its window, and by how its place turns the line.
-        turn = (found.inverse @ sums.lean[:, :, None])[:, :, 0]
-        share = sums.twice / total**2 + 2.0 * (turn * sums.twice_mean).sum(axis=1) / total
-        share += np.einsum("qa,qab,qb->q", turn, sums.twice_about, turn)
-        left = total - sums.twice / total - np.einsum("qab,qba->q", found.inverse, sums.twice_about)
-        residue = sums.residue - (sums.right * found.slopes).sum(axis=1)
-        many = total**2 / sums.twice - 1.0 - found.rank
-        return Curve(height, _deviation(residue, left, total), np.sqrt(np.maximum(share, 0.0)), many)
+        return heights(sums, total, spread)
 
     def _features(self) -> np.ndarray:
         """Of each row 1, columns, their products, the number, and products with it, about the middle."""
@@ -245,7 +267,7 @@ class LocalSmoother(IntervalSmoother):
         low, high = np.triu_indices(dim)
         sums = window @ features
         mean, level = sums[:, 1 : dim + 1] / total[:, None], sums[:, -dim - 2] / total
-        about = _about(sums, mean, total, low, high)
+        about = about_means(sums, mean, total, low, high)
         squares = np.einsum("qaa->qa", about)
         if (squares < _CANCELLED * sums[:, dim + 1 : dim + 1 + len(low)][:, low == high]).any():
             return None
@@ -262,7 +284,7 @@ class LocalSmoother(IntervalSmoother):
             return found
         sums = (window * window) @ features[:, : dim + 1 + len(low)]
         twice, shift = sums[:, 0], sums[:, 1 : dim + 1] / sums[:, :1] - mean
-        around = _about(sums, mean + shift, twice, low, high)
+        around = about_means(sums, mean + shift, twice, low, high)
         around += (twice[:, None] * shift)[:, :, None] * shift[:, None, :]
         return found._replace(twice=twice, twice_mean=twice[:, None] * shift, twice_about=around)
 
@@ -281,65 +303,13 @@ class LocalSmoother(IntervalSmoother):
             np.ascontiguousarray(places).reshape(-1), scales, middles, dim, parents, columns, int(spread),
             sums.reshape(-1), answers.reshape(-1), spreads.reshape(-1), residues,
         )  # fmt: skip
-        sums += np.tril(sums, -1).transpose(0, 2, 1)
-        mean = sums[:, 0, 1:] / total[:, None]
-        found = Products(
-            about=sums[:, 1:, 1:] - sums[:, 0, 1:, None] * mean[:, None, :],
-            squares=np.einsum("qaa->qa", sums)[:, 1:],
-            right=answers[:, 1:] - answers[:, :1] * mean,
-            lean=-mean,
-            level=middles + answers[:, 0] / total,
-            residue=residues - answers[:, 0] ** 2 / total,
-        )
-        if not spread:
-            return found
-        spreads += np.tril(spreads, -1).transpose(0, 2, 1)
-        twice, first = spreads[:, 0, 0], spreads[:, 0, 1:]
-        around = (
-            spreads[:, 1:, 1:] - first[:, :, None] * mean[:, None, :] - mean[:, :, None] * first[:, None, :]
-        )
-        around += (twice[:, None] * mean)[:, :, None] * mean[:, None, :]
-        return found._replace(twice=twice, twice_mean=first - twice[:, None] * mean, twice_about=around)
+        return of_moments(sums, answers, spreads, residues, middles, total, spread)
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         low, high = self.rows_.min(axis=0), self.rows_.max(axis=0)
         rows = [[name, f"{a:.6g} to {b:.6g}"] for name, a, b in zip(self._names, low, high, strict=True)]
         near = f"width {self.width:.6g}" if self.neighbours_ is None else f"{self.neighbours_:g} neighbours"
         return ["column", "range"], rows, f"{self._begun()}: {len(self.rows_):,} rows, {near}"
-
-
-class Products(NamedTuple):
-    """Sums over rows, weighted by window and count, for each place: what lines follow from."""
-
-    about: np.ndarray  # products of monomials about their means
-    squares: np.ndarray  # of monomials about the place
-    right: np.ndarray  # products with the targets
-    lean: np.ndarray  # from the mean to the place
-    level: np.ndarray  # the mean of the targets
-    residue: np.ndarray  # squares of the targets about it
-    twice: np.ndarray = np.empty(0)  # with squared weights of the window: their sum,
-    twice_mean: np.ndarray = np.empty(0)  # that of monomials about their means,
-    twice_about: np.ndarray = np.empty(0)  # and of their products
-
-
-def _about(
-    sums: np.ndarray, mean: np.ndarray, total: np.ndarray, low: np.ndarray, high: np.ndarray
-) -> np.ndarray:
-    """Products of columns about their means, from sums of 1, columns and products."""
-    m, dim = mean.shape
-    found = np.empty((m, dim, dim))
-    found[:, low, high] = sums[:, dim + 1 : dim + 1 + len(low)]
-    found[:, high, low] = found[:, low, high]
-    return np.asarray(found - (total[:, None] * mean)[:, :, None] * mean[:, None, :])
-
-
-def _deviation(residue: np.ndarray, left: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """The standard deviation about the curve; NaN where nothing is left to tell it."""
-    known = left > 1e-9 * total
-    with np.errstate(invalid="ignore"):
-        # What is below zero is rounding: rows on the curve.
-        found = np.sqrt(np.maximum(residue, 0.0) / np.where(known, left, 1.0))
-    return np.where(known, found, np.nan)
 
 
 def _reach(far: np.ndarray, near: float, weights: np.ndarray) -> np.ndarray:
