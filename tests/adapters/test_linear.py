@@ -193,7 +193,7 @@ def test_questions_that_are_wrong() -> None:
         Perceptron(n_iter=3)  # type: ignore[call-arg]
     with pytest.raises(pgm.InvalidArgument, match="sequential"):
         LeastSquares(solver="sequential").fit(rows, y, sample_weight=np.ones(80))
-    with pytest.raises(pgm.InvalidArgument, match="beyond all bounds"):
+    with pytest.raises(pgm.InvalidArgument, match="diverge"):
         quietly(LeastSquares(solver="sequential", rate=10.0), rows, y)
     with pytest.raises(pgm.InvalidArgument, match="nearer to 1"):
         quietly(Winnow(2.0), 1e4 * rows, y)
@@ -213,7 +213,7 @@ def test_questions_that_are_wrong() -> None:
         (lambda: descend(lambda a: a, [1.0]), "hessian="),
         (lambda: descend(lambda a: a, [1.0], rate=5.0), "smaller rate="),
         (lambda: descend(lambda a: [1.0, 2.0], [1.0], rate=0.1), "gradient="),
-        (lambda: descend(lambda a: -a, [1.0], hessian=lambda a: [[-1.0]]), "bend"),
+        (lambda: descend(lambda a: -a, [1.0], hessian=lambda a: [[-1.0]]), "positive curvature"),
     ):
         with pytest.raises(pgm.InvalidArgument) as caught:
             wrong()

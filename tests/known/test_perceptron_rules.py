@@ -257,7 +257,7 @@ def test_F74_batch_relaxation():
     steps = by_hand(Y, False, lambda k: 0.5, 1.0, True, 5)
     assert path(begin)[1:] == [near(step.tolist(), 12) for step in steps]
     assert weights(found) == pytest.approx([11 / 3, -4 / 3, -2 / 3], rel=1e-6)
-    with pytest.raises(pgm.InvalidArgument, match="beyond all bounds"):
+    with pytest.raises(pgm.InvalidArgument, match="diverge"):
         fitted(Perceptron("batch", rule="relaxation", margin=1.0, increment=2.5, max_iter=5000))
 
 
