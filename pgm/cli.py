@@ -38,7 +38,6 @@ from pgm.errors import (
     shown,
 )
 from pgm.inference.engines import ENGINES, Engine
-from pgm.inference.trees.needs import size_of
 from pgm.io import FORMATS
 from pgm.io.text import read_text
 from pgm.models import BayesianNetwork, MarkovNetwork
@@ -51,6 +50,7 @@ from pgm.models.mixtures import Mixture
 from pgm.models.mixtures.columns import emission_of
 from pgm.results import Assignment, Density, Distribution, Report
 from pgm.runtime.loops import state
+from pgm.runtime.room import size_of
 from pgm.variables import Variable, is_missing
 
 Model = BayesianNetwork | MarkovNetwork

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from pgm.config import current
-from pgm.errors import InvalidArgument, InvalidFrame, TooLarge, UnknownVariable, listed, shown
+from pgm.errors import InvalidArgument, InvalidFrame, UnknownVariable, listed, shown
 from pgm.frames import narwhals_later as nw
 from pgm.frames.matrices import Features
+from pgm.runtime.room import check_room
 from pgm.variables import is_missing
 
 _MARGIN = 0.08  # of the range of a column, on each side
@@ -63,11 +63,8 @@ class VariedRows:
                 raise InvalidArgument(f"given= holds {shown(name)}, which is one of the columns drawn.")
         size = cells ** len(chosen)
         needed = 8 * size * len(self._names) * _COPIES
-        if needed > (limit := current().memory_limit):
-            raise TooLarge(
-                f"cells={cells:,} asks about {size:,} rows of {len(self._names):,} columns, about "
-                f"{needed / 1e6:,.0f} MB, beyond the memory limit of {limit / 1e6:,.0f} MB: ask for fewer."
-            )
+        rows = f"cells={cells:,} asks about {size:,} rows of {len(self._names):,} columns, which take"
+        check_room(needed, rows, "Ask for fewer")
         self.axes = tuple([self._axis(name, cells) for name in chosen])
         self.held = {
             name: held[name] if name in held else _typical(name, column)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgm.config import current
-from pgm.errors import TooLarge
+from pgm.runtime.room import check_room
 
 from .dense import Dense
 from .mixed_family import MixedFamily
@@ -90,11 +89,10 @@ def configurations(
 
 def check_rows(count: int, width: int) -> None:
     """Refuse more rows at once than the memory limit holds, before anything is allocated."""
-    limit = current().memory_limit
-    if 8.0 * count * width > limit:
-        many = f"{count:,}" if count < 10**15 else f"10**{math.log10(count):.0f}"
-        raise TooLarge(
-            f"An estimator would be asked about {many} rows at once, one for each configuration of its "
-            f"inputs that is open: {8.0 * count * width / 1e9:.3g} GB, and {limit / 1e9:.3g} GB are allowed. "
-            "Observe more of its inputs."
-        )
+    many = f"{count:,}" if count < 10**15 else f"10**{math.log10(count):.0f}"
+    check_room(
+        8.0 * count * width,
+        f"An estimator would be asked about {many} rows at once, one for each configuration of its inputs "
+        "that is open, which takes",
+        "Observe more of its inputs",
+    )

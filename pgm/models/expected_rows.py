@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.config import current
 from pgm.cpds import CPD
 from pgm.cpds.statistics import Configurations
-from pgm.errors import InvalidArgument, TooLarge, listed
+from pgm.errors import InvalidArgument, listed
+from pgm.runtime.room import check_room
 from pgm.variables import states_array
 
 if TYPE_CHECKING:
@@ -45,11 +45,11 @@ def expected_rows(task: Task, network: BayesianNetwork, name: str, cpd: CPD) -> 
         task.clock.check("EM")
         card, count = v.card, int(open_.sum())
         total = there.size - count + count * card
-        if 8.0 * total * (len(rows.codes) + len(rows.values) + card) > current().memory_limit:
-            raise TooLarge(
-                f"{name!r}: rows with every state of {v.name!r} would be {total:,}. Fit to fewer rows at "
-                "a time."
-            )
+        check_room(
+            8.0 * total * (len(rows.codes) + len(rows.values) + card),
+            f"{name!r}: rows with every state of {v.name!r} are {total:,}, which take",
+            "Fit to fewer rows at a time",
+        )
         gaps = np.flatnonzero(open_)
         frame = {u: states_array(task.kinds[u].child, c[gaps]) for u, c in codes.items() if u != v.name}
         frame |= {u: x[there[gaps]] for u, x in rows.values.items()}

@@ -10,10 +10,10 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from pgm.config import current
 from pgm.cpds.table_input import float_array, is_number
-from pgm.errors import InvalidArgument, InvalidTable, TooLarge, UnknownState, shown
+from pgm.errors import InvalidArgument, InvalidTable, UnknownState, shown
 from pgm.factors import Dense
+from pgm.runtime.room import check_room
 from pgm.variables import Domain, Variable, as_domain, is_missing
 
 from .potentials import LARGEST_LOG
@@ -186,12 +186,7 @@ def grid_parts(
 
 def check_pixels(count: int) -> None:
     """Raise TooLarge if an image of this many pixels would not fit."""
-    limit = current().memory_limit
-    if count * _BYTES_PER_PIXEL > limit:
-        raise TooLarge(
-            f"A grid of {count:,} pixels takes about {count * _BYTES_PER_PIXEL:,} bytes; "
-            f"{limit:,} are allowed (pgm.set_config(memory_limit=...))."
-        )
+    check_room(count * _BYTES_PER_PIXEL, f"A grid of {count:,} pixels takes")
 
 
 def _weights(unary: Any, domain: Domain) -> npt.NDArray[np.float64]:

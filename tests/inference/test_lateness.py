@@ -15,6 +15,7 @@ from pgm.errors import OutOfTime
 from pgm.evidence import observe
 from pgm.graphs import triangulation
 from pgm.inference import trees
+from pgm.inference.asking import compiled_model
 from pgm.inference.engines.by_position import make_posterior
 from pgm.inference.engines.elimination import prepared as elimination
 from pgm.inference.engines.exact.prepared import prepare as prepare_exact
@@ -227,3 +228,19 @@ def test_naming_the_samples_of_many_variables_is_watched() -> None:
         posterior.sample(1, rng) if ask == "sample" else posterior.samples(compiled.variables, 1, rng)
         looks.append(clock.looks)
     assert looks[2] - looks[1] == 3
+
+
+def test_compiling_many_factors_looks_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the parts, and between the steps that join them; a model that was late can be asked again."""
+    monkeypatch.setattr(compiled_model, "_SHORT", -1.0)
+    n, mrf = 3000, pgm.MarkovNetwork()
+    for i in range(n):
+        mrf.add_variable(f"x{i}", states=[0, 1])
+        mrf.add_factor([f"x{i}"], [1.0, 1.0 + i])
+    for most in range(2 * (n // 1024)):
+        with pytest.raises(OutOfTime):
+            mrf._compile_in(Checks(most))
+    clock = Checks()
+    mrf._compile_in(clock)
+    assert clock.looks > 2 * (n // 1024) + 5
+    assert mrf.log_partition() == pytest.approx(np.log(2.0 + np.arange(n)).sum(), rel=1e-12)

@@ -267,7 +267,7 @@ def test_where_memory_is_short_cliques_are_smaller():
     mrf = grid(40)
     engine = pgm.engines.CliqueSequence(clique_bound=20)
     with pgm.config(memory_limit="12 MB"):
-        with pytest.raises(pgm.TooLarge, match=r"bytes for its forests.*smaller clique_bound"):
+        with pytest.raises(pgm.TooLarge, match=r"For its forests.*smaller clique_bound"):
             mrf.marginals(engine=engine)
         assert mrf.marginals(engine="clique-sequence")["pixel[0,0]"].values.sum() == pytest.approx(1.0)
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgm.config import current
-from pgm.errors import TooLarge
+from pgm.runtime.room import check_room
 
 _BLOCK = 1 << 15  # rows at once
 _REACH = 6.0  # widths that the grid goes beyond the rows: a window has less than 1e-8 of its peak there
@@ -54,12 +53,12 @@ def spread_on_grid(rows: np.ndarray, weights: np.ndarray, widths: np.ndarray, co
     from scipy import fft
 
     dim = rows.shape[1]
-    need, limit = 48 * (2 * count) ** dim, current().memory_limit
-    if need > limit:
-        raise TooLarge(
-            f"A grid of {count:,} points in each of {dim} columns has {count**dim:,} points, and spreading "
-            f"windows over it takes {need:,} bytes; {limit:,} are allowed. Take fewer points, or grid=None."
-        )
+    check_room(
+        48.0 * (2.0 * count) ** dim,
+        f"A grid of {count:,} points in each of {dim} columns has {count**dim:,} points, and spreading "
+        "windows over it takes",
+        "Take fewer points, grid=None",
+    )
     low, high = rows.min(axis=0), rows.max(axis=0)
     origin = low - _REACH * widths
     step = (high + _REACH * widths - origin) / (count - 1)

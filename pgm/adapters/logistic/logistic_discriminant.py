@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from pgm.adapters.rows import RowsClassifier, positive, whole
-from pgm.config import current
-from pgm.errors import ConvergenceWarning, InvalidArgument, TooLarge, listed, nearest, shown, warn
+from pgm.errors import ConvergenceWarning, InvalidArgument, listed, nearest, shown, warn
 from pgm.printing import label
 from pgm.randomness import generator
+from pgm.runtime.room import check_room
 
 from .objectives import Objective, named, sigmoid, softmax
 from .optimisers import GLOBAL, LOCAL, OPTIMISERS, Found, Stopping, descend, minimise, search
@@ -224,11 +224,7 @@ class LogisticDiscriminant(RowsClassifier):
         if not self.quadratic:
             return np.column_stack([rows, np.ones(n)])
         needed = 8 * n * (d * (d + 1) // 2 + d + 1) * 3
-        if needed > (limit := current().memory_limit):
-            raise TooLarge(
-                f"{d:,} columns have {d * (d + 1) // 2:,} products in {n:,} rows, about "
-                f"{needed / 1e6:,.0f} MB, beyond the memory limit of {limit / 1e6:,.0f} MB."
-            )
+        check_room(needed, f"{d:,} columns have {d * (d + 1) // 2:,} products: in {n:,} rows they take")
         return np.column_stack([rows, products(rows), np.ones(n)])
 
     # --- questions ---

@@ -9,11 +9,11 @@ import numpy as np
 
 from pgm.adapters.rows import whole
 from pgm.adapters.transforming import Transformer
-from pgm.config import current
-from pgm.errors import InvalidArgument, TooLarge, listed, shown, warn
+from pgm.errors import InvalidArgument, listed, shown, warn
 from pgm.errors import nearest as nearest_word
 from pgm.models.classifiers.conventions import at_least_two, classes_of, labels_of
 from pgm.runtime.clock import Clock, start_clock
+from pgm.runtime.room import check_room
 
 from .searching import enough, nearest
 
@@ -365,9 +365,5 @@ class SimilarityMap(Transformer):
 
 def plan_table(rows: int, columns: int, what: str) -> None:
     """Refuse a matrix that would not fit into memory."""
-    size, limit = 8 * rows * columns, current().memory_limit
-    if size > limit:
-        raise TooLarge(
-            f"A table of {rows:,} times {columns:,} {what} has {size:,} bytes, and {limit:,} are allowed: "
-            "ask about fewer rows at a time, or raise pgm.set_config(memory_limit=...)."
-        )
+    table = f"A table of {rows:,} times {columns:,} {what} takes"
+    check_room(8 * rows * columns, table, "Ask about fewer rows at a time")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 
 _MOST_AXES = 64
+_SHORT = 0.02  # seconds
 _FEW_TABLES, _MANY_TABLES = 8, 0.1  # and part of all variables: where more have changed all are compiled
 
 _Answer = TypeVar("_Answer")
@@ -123,13 +125,13 @@ class CompiledModel:
             elif self._replaced is not None:
                 self._replaced[name] = table
 
-    def _compile(self) -> ModelSnapshot:
+    def _compile(self, check: Callable[[], None] = lambda: None) -> ModelSnapshot:
         found = self._compiled
         if found is not None:
             return found
         with self._lock.inner:
             if self._compiled is None:
-                self._compiled = self._with_tables() or self._recompile()
+                self._compiled = self._with_tables() or self._recompile(check)
                 self._outdated = self._replaced = None
             return self._compiled
 
@@ -143,11 +145,11 @@ class CompiledModel:
         program = with_tables(old.program, {old.position[name]: table for name, table in tables.items()})
         return None if program is None else old.with_program(program)
 
-    def _recompile(self) -> ModelSnapshot:
+    def _recompile(self, check: Callable[[], None]) -> ModelSnapshot:
         self._check_complete()
         variables = VariableList.of_model(self.variables)
         position = variables.places()
-        found = ModelSnapshot.of(variables, position, self._in_bulk(position))
+        found = ModelSnapshot.of(variables, position, self._in_bulk(position), check)
         return found if self._outdated is None else found.with_trees_of(self._outdated)
 
     def _compile_in(self, clock: Clock) -> ModelSnapshot:
@@ -156,9 +158,10 @@ class CompiledModel:
         if found is None:
             before, clock.remedy = (
                 clock.remedy,
-                " It went into compiling the model, which is kept: ask again.",
+                " It went into compiling the model, which every engine needs.",
             )
-            found = self._compile()
+            found = self._compile(_unless_short(clock))
+            clock.remedy = " It went into compiling the model, which is kept: ask again."
             clock.check("compiling the model")
             clock.remedy = before
         return found
@@ -230,6 +233,17 @@ class CompiledModel:
             return found
 
         return session.answered(compiled, observed, clock, work, explain=explain)
+
+
+def _unless_short(clock: Clock) -> Callable[[], None]:
+    """Look at the clock, but not in the first moments: a model compiled by then is kept."""
+    begin = time.perf_counter()
+
+    def check() -> None:
+        if time.perf_counter() - begin > _SHORT:
+            clock.check("compiling the model")
+
+    return check
 
 
 def _warn(report: Report) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from pgm.config import current
 from pgm.errors import TooLarge
 from pgm.evidence import observe
 from pgm.frames import Columns, among, columns
@@ -23,6 +22,7 @@ from pgm.inference.program.reduction import Known
 from pgm.inference.trees.batching.lanes import Answers, Group, group_of
 from pgm.inference.trees.batching.layouts import Pattern, Wanted, cost
 from pgm.runtime.clock import Clock
+from pgm.runtime.room import check_room
 from pgm.runtime.running import LANES, Impossible, Narrow
 from pgm.runtime.threads import Task, run_all
 from pgm.variables import states_array
@@ -140,11 +140,9 @@ def _answer(
     asked = Wanted(places, targets is None or len(targets) > 1)
     n = table.codes.shape[0]
     width = int(compiled.program.arrays.cards[list(places)].sum())
-    if 16.0 * data.n_rows * width > current().memory_limit:
-        raise TooLarge(
-            f"The answer alone has {data.n_rows * width:,} entries, more than the memory limit allows: "
-            "ask for fewer rows or fewer variables at once."
-        )
+    entries = data.n_rows * width
+    answer = f"The answer alone has {entries:,} entries, which take"
+    check_room(16.0 * entries, answer, "Ask for fewer rows or fewer variables at once")
     answers = Answers(np.zeros(n, np.int64), np.zeros(n), np.zeros(n, np.int64), np.zeros((n, width)))
     logs = fill(asking, table, asked, answers, clock)
     status = np.take(answers.status, table.inverse)

@@ -7,11 +7,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pgm.config import current
-from pgm.errors import ImpossibleEvidence, InvalidFrame, TooLarge
+from pgm.errors import ImpossibleEvidence, InvalidFrame
 from pgm.frames import Alike, among, columns, real_columns
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.runtime.clock import Clock
+from pgm.runtime.room import check_room
 from pgm.variables import states_array
 
 
@@ -43,11 +43,7 @@ def imputed(
     names = list(cells)
     table = np.column_stack([cells[name] for name in names])
     gone = np.isnan(table)
-    if 8 * draws * table.size > (limit := current().memory_limit):
-        raise TooLarge(
-            f"{draws:,} copies of {len(table):,} rows exceed the memory limit, {limit:,} bytes: ask for "
-            "fewer."
-        )
+    check_room(8 * draws * table.size, f"{draws:,} copies of {len(table):,} rows take", "Ask for fewer")
     filled = np.repeat(table[None], draws, axis=0)
     rows = np.flatnonzero(gone.any(axis=1))
     said = [np.where(gone, np.inf, table), *(cells.which[:, None] for cells in codes.soft.values())]

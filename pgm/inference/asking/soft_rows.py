@@ -12,14 +12,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from pgm.config import current
-from pgm.errors import TooLarge
 from pgm.factors import Dense, ModelPart
 from pgm.frames import Columns
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.program import compile_program
 from pgm.inference.program.sorting import sort_parts
 from pgm.inference.trees import TreeCache
+from pgm.runtime.room import check_room
 from pgm.variables import IntegerDomain, VariableList
 
 Parts = Callable[[], Iterable[ModelPart]]
@@ -40,12 +39,8 @@ def extended(
     if not data.soft:
         return compiled, data, more
     entries = sum((cells.weights.size + cells.weights.shape[1]) for cells in data.soft.values())
-    if _BYTES * entries > current().memory_limit:
-        raise TooLarge(
-            f"The weights in the cells are {entries:,} floats, more than the memory limit allows: "
-            "ask for fewer "
-            "rows at once."
-        )
+    said = f"The weights in the cells are {entries:,} floats, which take"
+    check_room(_BYTES * entries, said, "Ask for fewer rows at once")
     n = len(compiled.names)
     names, domains, codes, tables = list(compiled.names), list(compiled.variables.domains), {}, []
     position = dict(compiled.position)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
@@ -10,7 +10,7 @@ from pgm.factors import Factor, GaussianFactor, Linking, ModelPart, RowNormal
 from pgm.inference.program import Program, compile_program
 from pgm.inference.program.continuous import Gaussians, collect, same_scopes
 from pgm.inference.program.other_values import same_structure, with_support_of
-from pgm.inference.program.sorting import one_by_one, parents_by, sort_parts
+from pgm.inference.program.sorting import checked, one_by_one, parents_by, sort_parts
 from pgm.inference.trees import TreeCache
 from pgm.variables import Variable, VariableList
 
@@ -37,11 +37,18 @@ class ModelSnapshot:
 
     @classmethod
     def of(
-        cls, variables: VariableList, position: Mapping[str, int], parts: Iterable[ModelPart]
+        cls,
+        variables: VariableList,
+        position: Mapping[str, int],
+        parts: Iterable[ModelPart],
+        check: Callable[[], None],
     ) -> ModelSnapshot:
-        """Compile the parts of a model, whose scopes are positions among its variables."""
-        found, n = sort_parts(parts), len(variables)
-        program = compile_program(map(attrgetter("card"), variables.domains), found.discrete)
+        """Compile the parts of a model, whose scopes are positions among its variables.
+
+        `check` is called in between, and may raise.
+        """
+        found, n = sort_parts(checked(parts, check)), len(variables)
+        program = compile_program(map(attrgetter("card"), variables.domains), found.discrete, check=check)
         made = cls(program, TreeCache(), variables, position)
         if not found.densities and not found.scores:
             return made

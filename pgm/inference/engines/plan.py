@@ -23,11 +23,11 @@ from pgm.inference.trees.needs import (
     Needs,
     Question,
     power_of_two,
-    size_of,
     time_of,
 )
 from pgm.printing import html_facts, text_facts
 from pgm.runtime.clock import Clock
+from pgm.runtime.room import size_of
 from pgm.runtime.running import seconds_of
 
 if TYPE_CHECKING:

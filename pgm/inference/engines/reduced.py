@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from pgm.config import current
 from pgm.errors import TooLarge, listed
 from pgm.evidence import Observed
 from pgm.inference.engines.by_position import by_position, no_states
@@ -37,6 +36,7 @@ from pgm.inference.program.reduction import (
 from pgm.inference.trees.needs import RESULT
 from pgm.results import Report, merged
 from pgm.runtime.clock import Clock
+from pgm.runtime.room import check_room
 from pgm.runtime.running import Impossible
 
 if TYPE_CHECKING:
@@ -110,12 +110,8 @@ class ReducedShares(Reduced, NamedSums):
     def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
         """P(targets | known) by this engine, one axis for each target in this order."""
         self.only_states(targets)
-        needed, allowed = RESULT * entries(self.program.arrays.cards, targets), current().memory_limit
-        if needed > allowed:
-            raise TooLarge(
-                f"The answer alone takes about {needed:.2g} bytes, and {allowed:,} are allowed. Ask for "
-                "fewer targets at once."
-            )
+        needed = RESULT * entries(self.program.arrays.cards, targets)
+        check_room(needed, "The answer alone takes", "Ask for fewer targets at once")
         case = self.case(targets)
         found = self.solve(case, open_targets(case, targets))
         # Factors irrelevant to the targets were left out of the sum, so it is not P(given).

@@ -9,12 +9,12 @@ from functools import cached_property
 
 import numpy as np
 
-from pgm.config import current, memory_limit
-from pgm.errors import TooLarge
 from pgm.factors import Dense, Factor, Gate, Sparse, Tables
 from pgm.inference.program.program_arrays import ProgramArrays
+from pgm.inference.program.sorting import checked
 from pgm.runtime import progress
 from pgm.runtime.clock import start_clock
+from pgm.runtime.room import check_room
 from pgm.runtime.running import REDUCTION, Impossible, run
 
 # A sparse factor is expanded to a plain table if that takes at most this many entries per row.
@@ -205,7 +205,7 @@ def compile_program(
     turns = [2 * np.arange(n_named)]
     gates: dict[int, Gate] = {}
     number, pulse = -1, progress.pulse()
-    for factor in factors:
+    for factor in checked(factors, check):
         number += 1
         if pulse is not None:
             pulse.beat("compiling the model")
@@ -232,11 +232,11 @@ def compile_program(
                 flat.add(number, _written_out(factor, card_array))
             else:
                 links = len(factor.values) * sum(scope_cards)
-                if 8 * links > current().memory_limit:
-                    raise TooLarge(
-                        f"A factor of {len(factor.values):,} rows over {factor.scope.size} variables "
-                        f"needs {links:,} entries to link rows to states, more than the memory limit allows."
-                    )
+                check_room(
+                    8 * links,
+                    f"A factor of {len(factor.values):,} rows over {factor.scope.size} variables needs "
+                    f"{links:,} entries to link rows to states, which take",
+                )
                 for table in factor.as_tables(card_array, n_named + len(extra)):
                     flat.add(number, table)
                 extra.append(len(factor.values))
@@ -244,7 +244,9 @@ def compile_program(
                 parts_of.append(~int(factor.scope[-1]))
                 turns.append(np.array([2 * n_named]))
     all_cards = np.concatenate([card_array, np.array(extra, dtype=np.int64)])
+    check()
     _check_room(all_cards.size, flat)
+    check()
     turn = np.concatenate(turns)
     all_kinds = np.concatenate([np.full(n_named, FREE, np.uint8), np.array(kinds, dtype=np.uint8)])
     whose = np.array(parts_of, dtype=np.int64)
@@ -259,11 +261,8 @@ def _check_room(n: int, flat: _Flat) -> None:
     tables, places = flat.counted()
     entries = sum(values.size for values in flat.values)
     needed = _VARIABLE * n + _ARRAY * len(flat.values) + _SCOPE * tables + _PLACE * places + _ENTRY * entries
-    if needed > _SMALL and needed > (allowed := memory_limit()):
-        raise TooLarge(
-            f"Compiling this model of {n:,} variables and {tables:,} tables takes about {needed:,} bytes, "
-            f"and {allowed:,} are allowed. Allow more with pgm.set_config(memory_limit=...)."
-        )
+    if needed > _SMALL:
+        check_room(needed, f"Compiling this model of {n:,} variables and {tables:,} tables takes")
 
 
 def _without_dead_states(program: Program) -> Program:
@@ -311,7 +310,9 @@ def _flatten(
     n = cards.size
     sizes = np.array([v.size for v in flat.values], dtype=np.int64)
     begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    check()
     raw = np.concatenate(flat.values, axis=None) if flat.values else np.empty(0)
+    check()
     exponents = np.zeros(raw.size, dtype=np.int64)
     if flat.logs:
         in_logs = np.zeros(sizes.size, np.bool_)
@@ -352,6 +353,7 @@ def _flatten(
 
     check()
     scopes, counts, widths, heads, owners, joined = flat.joined()
+    check()
     each = np.repeat(np.arange(sizes.size), counts)
     scope_at = np.concatenate([[0], np.cumsum(widths[each])]).astype(np.int64)
     user_at, users = REDUCTION.users_of(n, scope_at, scopes)

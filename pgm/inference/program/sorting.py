@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from pgm.factors import Dense, Factor, GaussianFactor, Linking, ModelPart, RowNormal, RowTable, Score, Tables
+
+_Part = TypeVar("_Part")
+
+
+def checked(parts: Iterable[_Part], check: Callable[[], None]) -> Iterator[_Part]:
+    """The same, with a look at the clock every so often."""
+    for i, part in enumerate(parts):
+        if i & 1023 == 1023:
+            check()
+        yield part
 
 
 class Sorted(NamedTuple):

@@ -77,14 +77,6 @@ def power_of_two(exponent: float) -> float:
     return 2.0**exponent if exponent < 1000 else math.inf
 
 
-def size_of(number: float) -> str:
-    """Bytes as people write them."""
-    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if number >= scale:
-            return f"{number / scale:,.1f} {unit}" if number < 1e15 else f"{number / scale:.1g} {unit}"
-    return f"{number:.0f} bytes"
-
-
 def time_of(seconds: float) -> str:
     """A time as people write it, roughly."""
     if seconds < 1e-3:

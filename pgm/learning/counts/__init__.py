@@ -25,6 +25,7 @@ from pgm.config import current
 from pgm.errors import TooLarge, counted
 from pgm.runtime.clock import Clock, start_clock
 from pgm.runtime.loops import Loops
+from pgm.runtime.room import check_room
 from pgm.runtime.running import LANES, run
 from pgm.runtime.threads import Task, run_all
 
@@ -36,6 +37,7 @@ _CACHE = 256 << 20  # bytes
 _OWN = 1 << 16  # bytes from which a kept table has memory of its own
 _CELL = 2e-9  # seconds for one row of one family
 _EMPTY = np.zeros(0)
+_MOST_CELLS = 2**31 - 2
 # What codes are held in, the code of a missing value (-1 as it comes out), and the loop that counts them.
 _KINDS: tuple[tuple[Any, int, str], ...] = (
     (np.uint8, 255, "count_bytes"),
@@ -49,6 +51,14 @@ class Occurring(NamedTuple):
 
     codes: np.ndarray  # int32 (configurations, columns of the family)
     weights: np.ndarray
+
+
+FEWER = "Take fewer columns, those with fewer states"
+
+
+def counts_of(families: int, cells: int) -> str:
+    """What takes the memory, for `check_room`."""
+    return f"The counts of {families:,} families have {counted(cells)} cells, which take"
 
 
 class Counts:
@@ -176,11 +186,9 @@ class Counts:
         cells = [self.cells(family) for family in families]
         small = sum(c for c in cells if c < 4096)
         need = 24.0 * sum(cells) + 16.0 * small
-        if need > current().memory_limit or max(cells, default=0) >= 2**31 - 2:
-            raise TooLarge(
-                f"The counts of {len(families):,} families have {counted(sum(cells))} cells, which need more "
-                "memory than the limit allows: take fewer columns, or those with fewer states."
-            )
+        check_room(need, counts_of(len(families), sum(cells)), FEWER)
+        if (largest := max(cells, default=0)) >= _MOST_CELLS:
+            raise TooLarge(f"One table has {counted(largest)} cells, too many for an index. {FEWER}.")
         out = np.empty(sum(cells))
         ends = np.cumsum([0, *cells])
         work = max(1, self.n_distinct) * _CELL

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pgm.config import current
-from pgm.errors import TooLarge, counted
 from pgm.runtime.clock import Clock
+from pgm.runtime.room import check_room
 
-from . import Occurring, distinct
+from . import FEWER, Occurring, counts_of, distinct
 
 
 class GroupedCounts:
@@ -35,11 +34,7 @@ class GroupedCounts:
     def tables(self, families: Sequence[Sequence[int]], clock: Clock | None = None) -> list[np.ndarray]:
         """The weight of the rows of each configuration of these columns."""
         cells = sum(math.prod(self.cards[v] for v in family) for family in families)
-        if 8 * cells > current().memory_limit:
-            raise TooLarge(
-                f"The counts of {len(families):,} families have {counted(cells)} cells, which need more "
-                "memory than the limit allows: take fewer columns, or those with fewer states."
-            )
+        check_room(8.0 * cells, counts_of(len(families), cells), FEWER)
         found = []
         for family in families:
             if clock is not None:

@@ -13,9 +13,9 @@ from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidEvidence, lis
 from pgm.evidence import Observed, observe
 from pgm.graphs.requisite import requisite
 from pgm.inference.engines.decisions import Choice, Schedule, best_actions, over_last, schedule, solve
-from pgm.inference.trees.needs import size_of
 from pgm.printing import html_facts, joined, text_facts
 from pgm.runtime.clock import Clock, start_clock
+from pgm.runtime.room import size_of
 
 from .advice import Advice, as_cpd
 from .attitude import ExponentialUtility

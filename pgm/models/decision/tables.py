@@ -16,8 +16,8 @@ from pgm.errors import InvalidEvidence, InvalidTable, TooLarge
 from pgm.evidence import Observed, observe
 from pgm.factors import Gate
 from pgm.inference.engines.decisions import Problem, Schedule, schedule, solve
-from pgm.inference.trees.needs import size_of
 from pgm.runtime.clock import start_clock
+from pgm.runtime.room import size_of
 
 from . import utilities as worth
 from .utilities import Term

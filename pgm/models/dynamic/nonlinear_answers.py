@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from pgm.config import current
-from pgm.errors import InvalidArgument, TooLarge
+from pgm.errors import InvalidArgument
 from pgm.inference.engines import nonlinear as engine
 from pgm.randomness import generator
 from pgm.results import Filtered, Forecast, Intervals, Matrices, Report, Seen, Smoothed, SmoothedPaths
 from pgm.runtime.clock import Clock, start_clock
 from pgm.runtime.progress import report as report_progress
+from pgm.runtime.room import check_room
 
 from .filters import Extended, Filter, Particles, Unscented
 from .linear_questions import Given
@@ -316,12 +316,8 @@ def measured(
 
 def _check_room(p: Parameters, T: int, how: Particles) -> None:
     """Smoothing keeps all particles."""
-    size, limit = 8 * T * (how.samples * (2 * p.n + 1) + 2 * how.paths * p.n), current().memory_limit
-    if size > limit:
-        raise TooLarge(
-            f'engine="particles" keeps all particles to smooth, about {size:,.0f} bytes, and {limit:,} are '
-            "allowed. Take fewer samples=, or allow more with pgm.set_config(memory_limit=...)."
-        )
+    size = 8 * T * (how.samples * (2 * p.n + 1) + 2 * how.paths * p.n)
+    check_room(size, 'engine="particles" keeps all particles to smooth, which takes', "Take fewer samples=")
 
 
 def _matrices(spread: np.ndarray) -> Matrices:

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from pgm.config import current
-from pgm.errors import TooLarge
 from pgm.graphs.triangulation import triangulate_in
 from pgm.inference.program.reduction import Case
 from pgm.runtime.clock import Clock
 from pgm.runtime.kinds import Ints, Ints32
 from pgm.runtime.loops import Loops
+from pgm.runtime.room import check_room
 from pgm.runtime.running import REDUCTION, beside
 
 BOUNDS = Loops("pgm.inference.engines.bounds.compiled")
@@ -95,13 +95,11 @@ class Outline:
 
     def check(self) -> Outline:
         """Raise `TooLarge` if it does not fit."""
-        limit = current().memory_limit
-        if self.bytes > limit:
-            raise TooLarge(
-                f'engine="bounds" needs about {self.bytes:,.0f} bytes for mini-buckets of up to '
-                f"{self.ibound + 1} variables, and {limit:,} are allowed. Give a smaller ibound= to "
-                "pgm.engines.Bounds, observe more, or allow more with pgm.set_config(memory_limit=...)."
-            )
+        check_room(
+            self.bytes,
+            f'For mini-buckets of up to {self.ibound + 1} variables engine="bounds" needs',
+            "Give a smaller ibound= to pgm.engines.Bounds, observe more",
+        )
         return self
 
 

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pgm.config import current
-from pgm.errors import TooLarge
 from pgm.inference.engines.factor_graph import distinct_tables, only_factors
 from pgm.inference.program.reduction import Case
 from pgm.runtime.kinds import Bytes, Floats, Ints, Ints32, IntTable
+from pgm.runtime.room import check_room
 
 FORBIDDEN = 1 << 61  # as in compiled.py
 _NUMBERS = 11
@@ -199,9 +199,5 @@ def _state(p: Problem, width: int, levels: int, room: int) -> State:
 def _check(engine: str, size: float) -> float:
     """The bytes that remain of the memory limit after this many; `TooLarge` if there are fewer."""
     limit = current().memory_limit
-    if size > limit:
-        raise TooLarge(
-            f'engine="{engine}" needs about {size:,.0f} bytes for tables and costs, and {limit:,} are '
-            "allowed. Observe more, or allow more with pgm.set_config(memory_limit=...)."
-        )
+    check_room(size, f'For tables and costs engine="{engine}" needs', "Observe more")
     return limit - size

@@ -32,6 +32,7 @@ from pgm.inference.trees.needs import Needs
 from pgm.results import Report
 from pgm.runtime.clock import Clock
 from pgm.runtime.progress import report as report_progress
+from pgm.runtime.room import too_large
 from pgm.runtime.running import REDUCTION, Impossible
 
 _BOUNDS = (20, 16, 12, 8, 4)  # tried one after the other if none is given
@@ -178,11 +179,8 @@ def _grow(
 
 
 def _refusal(needed: float, allowed: int) -> TooLarge:
-    return TooLarge(
-        f'engine="{CliqueSequence.name}" needs about {needed:,.0f} bytes for its forests, and {allowed:,} '
-        "are allowed. Take a smaller clique_bound, observe more, or allow more with "
-        "pgm.set_config(memory_limit=...)."
-    )
+    forests = f'For its forests engine="{CliqueSequence.name}" needs'
+    return too_large(needed, allowed, forests, "Take a smaller clique_bound, observe more")
 
 
 def _tables(problem: Problem, bound: float, clock: Clock, backwards: bool) -> Tables:

@@ -6,14 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pgm.config import current
-from pgm.errors import TooLarge
 from pgm.inference.engines.cuts import energies as tables
 from pgm.inference.engines.cuts import flow
 from pgm.inference.engines.problem import BestStates
 from pgm.inference.program import SUMMED, Program
 from pgm.inference.program.reduction import Case, Known, one_of_each, only, reduce_everything
 from pgm.runtime.clock import Clock
+from pgm.runtime.room import check_room
 from pgm.runtime.running import CUTS, REDUCTION, run
 
 _MOST_WORK = 2e8  # inner steps that a search for dead ends may take
@@ -49,20 +48,16 @@ def maximum(
         allowed = only(case, alive)
 
 
-def check_room(case: Case, entry: int, link: int) -> None:
+def check_size(case: Case, entry: int, link: int) -> None:
     """Raise `TooLarge` if this many bytes for each table entry and each scope entry exceed the limit."""
-    r, allowed = case.reduced, current().memory_limit
+    r = case.reduced
     needed = entry * int(r.table_at[-1]) + link * (r.scopes.size + r.cards.size)
-    if needed > allowed:
-        raise TooLarge(
-            f"The cuts for {r.cards.size:,} variables in {r.factors.size:,} tables take about "
-            f"{needed:,} bytes; {allowed:,} are allowed (pgm.set_config(memory_limit=...))."
-        )
+    check_room(needed, f"The cuts for {r.cards.size:,} variables in {r.factors.size:,} tables take")
 
 
 def _narrow(case: Case, clock: Clock) -> tuple[np.ndarray, bool]:
     """Which reduced states may still be best, and whether ties with those ruled out are broken."""
-    check_room(case, 16, 120)
+    check_size(case, 16, 120)
     r = case.reduced
     clock.check()
     energies = tables.energies_of(case, clock)

@@ -121,7 +121,7 @@ def by_moves(posterior: Posterior, options: Expansion) -> Explanation:
             f"not observed, {named} among them. Observe some of these."
         )
     card = int(r.cards.max(initial=1))
-    multilevel.check_room(case, 40, 60 + 48 * card)
+    multilevel.check_size(case, 40, 60 + 48 * card)
     moved = expansion.expand(case, options.sweeps, options.bound_sweeps, posterior.clock)
     bound = log_of(case.constant()) - moved.least * math.log(2.0)
     bound += 2.0**-50 * (abs(bound) + program.n)  # the constant is a rounded product

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from pgm.config import memory_limit
-from pgm.errors import TooLarge
 from pgm.inference.engines.exact import tree_runs
 from pgm.inference.engines.exact.tree_runs import MaxAssignment
 from pgm.inference.program.reduction import Case
 from pgm.inference.trees import Tree
 from pgm.runtime.clock import Clock
+from pgm.runtime.room import too_large
 from pgm.runtime.running import READING
 
 _TIED = 1e-12  # in log2; a smaller difference is rounding
@@ -65,11 +65,9 @@ def best(case: Case, tree: Tree, clock: Clock, stage: np.ndarray, k: int) -> lis
     each, allowed = _ANSWER + 8 * first.states.size + 16 * case.program.n, memory_limit()
     while (heap or equals) and len(found) < k:
         clock.check()
-        if each * len(found) + _CELL * (len(heap) + len(equals)) > allowed:
-            raise TooLarge(
-                f"The first {len(found):,} of the {k:,} most probable states take all the {allowed:,} bytes "
-                "that are allowed. Ask for a smaller k, or allow more with pgm.set_config(memory_limit=...)."
-            )
+        if (needed := each * len(found) + _CELL * (len(heap) + len(equals))) > allowed:
+            some = f"The first {len(found):,} of the {k:,} most probable states take"
+            raise too_large(needed, allowed, some, "Ask for a smaller k")
         if not equals:
             least = heap[0].share - _TIED * (1.0 - heap[0].share)
         while heap and heap[0].share >= least:

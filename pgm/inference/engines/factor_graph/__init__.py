@@ -13,11 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pgm.config import current
-from pgm.errors import TooLarge
 from pgm.inference.program.reduction import Case, wide_multiply
 from pgm.runtime.kinds import Bytes, Floats, Ints, Ints32
 from pgm.runtime.loops import Loops
+from pgm.runtime.room import check_room
 
 GRAPHS = Loops("pgm.inference.engines.factor_graph.compiled")
 _LN2 = math.log(2.0)
@@ -165,9 +164,4 @@ def _slots(entries: int) -> np.ndarray:
 
 
 def _check(engine: str, size: float) -> None:
-    limit = current().memory_limit
-    if size > limit:
-        raise TooLarge(
-            f'engine="{engine}" needs about {size:,.0f} bytes for tables and messages, and {limit:,} are '
-            "allowed. Observe more, or allow more with pgm.set_config(memory_limit=...)."
-        )
+    check_room(size, f'For tables and messages engine="{engine}" needs', "Observe more")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.config import current
-from pgm.errors import InvalidArgument, TooLarge, listed
+from pgm.errors import InvalidArgument, listed
 from pgm.inference.program.continuous import Gaussians
+from pgm.runtime.room import check_room
 
 if TYPE_CHECKING:
     from pgm.inference.engines.gaussian.elimination import Eliminated
@@ -90,11 +90,12 @@ def _equations(g: Gaussians, seen: np.ndarray, rows: np.ndarray) -> np.ndarray:
     observed = np.flatnonzero(seen[followers] != 0)
     if not observed.size:
         return np.zeros((0, 0))
-    if 8.0 * observed.size * (followers.size + free.size) > current().memory_limit:
-        raise TooLarge(
-            f"{observed.size:,} observed variables without noise (sd = 0) constrain {free.size:,} others: "
-            "the matrix of these constraints does not fit in memory. Ask for marginals, or sample."
-        )
+    check_room(
+        8.0 * observed.size * (followers.size + free.size),
+        f"{observed.size:,} observed variables without noise (sd = 0) constrain {free.size:,} others: the "
+        "matrix of these constraints takes",
+        "Ask for marginals, sample",
+    )
     counts = np.diff(d.parent_at)
     k = counts[followers]
     ends = np.cumsum(k)

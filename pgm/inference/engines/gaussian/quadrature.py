@@ -32,6 +32,7 @@ from pgm.inference.engines.plan import Plan
 from pgm.inference.engines.wide_numbers import Wide
 from pgm.results import EXACT, Density, Distribution, Marginals, MixedMarginals, Report
 from pgm.runtime.clock import Clock
+from pgm.runtime.room import check_room
 from pgm.variables import REAL, VariableList, as_domain
 
 if TYPE_CHECKING:
@@ -131,12 +132,12 @@ def _independent(open_: Sequence[Open]) -> Axes:
     bases = [_basis([open_[j] for j in group]) for group in groups]
     count = sum(len(basis) for _, basis, _ in bases)
     needed = 8.0 * count * (hidden.size + sum(one.weights.shape[1] for one in open_))
-    if needed > current().memory_limit:
-        raise TooLarge(
-            f"{len(open_):,} discrete variables in this question depend on {hidden.size:,} unobserved "
-            f"continuous ones; the weights alone would take {needed / 1e9:.3g} GB. Ask for less at once, or "
-            "observe some of the continuous ones."
-        )
+    check_room(
+        needed,
+        f"{len(open_):,} discrete variables in this question depend on {hidden.size:,} unobserved continuous "
+        "ones, and the weights alone take",
+        "Ask for less at once, observe some of the continuous ones",
+    )
     weights = np.zeros((count, hidden.size))
     shares = [np.zeros((count, one.weights.shape[1])) for one in open_]
     first = 0

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pgm.config import current
 from pgm.errors import TooLarge
 from pgm.factors import Dense, Factor
 from pgm.frames.soft_cells import SoftCells
@@ -26,6 +25,7 @@ from pgm.inference.engines.gaussian.scores import closure
 from pgm.inference.engines.wide_numbers import log_of
 from pgm.inference.program.continuous import Gaussians
 from pgm.inference.program.reduction import Known
+from pgm.runtime.room import check_room
 from pgm.runtime.running import Impossible
 
 _MOST_CONFIGURATIONS = 4096
@@ -231,13 +231,9 @@ class Rows:
         if x not in self._own:
             own = self.gaussians.own[x]
             columns = own_densities.columns_of(self.gaussians, x)
-            size = 8 * self.found.done.size * own.bias.size
-            if size > current().memory_limit:
-                raise TooLarge(
-                    f"The densities of {self.found.done.size:,} rows under {own.bias.size:,} states "
-                    "would take "
-                    f"{size / 1e9:.3g} GB. Ask for fewer rows at a time."
-                )
+            rows, states = self.found.done.size, own.bias.size
+            densities = f"The densities of {rows:,} rows under {states:,} states take"
+            check_room(8.0 * rows * states, densities, "Ask for fewer rows at a time")
             values = np.column_stack([self.values[y] for y in columns])
             there = ~np.isnan(values).any(axis=1)
             found = np.zeros((len(values), own.bias.size))

@@ -14,6 +14,7 @@ from pgm.graphs.triangulation import Triangulation, triangulate_in
 from pgm.inference.engines.gaussian.gaussian_arrays import StrongTree
 from pgm.inference.program.continuous import Gaussians, starts
 from pgm.runtime.clock import TRIANGULATING, Clock
+from pgm.runtime.room import check_room
 from pgm.runtime.running import GAUSSIAN, REDUCTION
 
 SCORE = "(score "  # prefix of the names of sums over a grid, see quadrature.py
@@ -218,14 +219,14 @@ def make_layout(
 def _check_scopes(g: Gaussians, o: _Scopes, names: Sequence[str]) -> None:
     """Raise for a density over so many variables that its clique alone, or its links, would be too large."""
     wide = np.diff(o.scope_at).astype(np.float64)
-    needed, allowed = float((wide**2).max(initial=0.0) * 8.0 + (wide**2).sum() * 16.0), current().memory_limit
-    if needed > allowed:
+    needed = float((wide**2).max(initial=0.0) * 8.0 + (wide**2).sum() * 16.0)
+    if needed > current().memory_limit:
         at = int(wide.argmax())
         name = names[int(g.positions[o.owners[at]])]
-        raise TooLarge(
-            f"An exact answer needs at least {needed / 1e9:,.3g} GB of memory, and {allowed / 1e9:,.3g} GB "
-            f"are allowed: the density of {name!r} couples {int(wide[at]):,} unobserved variables. Observe "
-            "some of them, or split its sum: add nodes with sd=0 for partial sums."
+        check_room(
+            needed,
+            f"The density of {name!r} couples {int(wide[at]):,} unobserved variables, which takes",
+            "Observe some of them, split its sum (add nodes with sd=0 for partial sums)",
         )
 
 

@@ -10,8 +10,9 @@ from typing import Any
 from pgm.config import current
 from pgm.errors import TooLarge, listed
 from pgm.inference.engines.interface.slice_layout import Layout
-from pgm.inference.trees.needs import size_of, time_of
+from pgm.inference.trees.needs import time_of
 from pgm.printing import html_facts, text_facts
+from pgm.runtime.room import check_room, size_of
 from pgm.runtime.running import seconds_of
 
 
@@ -103,13 +104,8 @@ def plan_of(layout: Layout, names: Sequence[str]) -> InterfacePlan:
 def check_slice(layout: Layout, names: Sequence[str]) -> None:
     """Raise TooLarge if the tables of a single step do not fit, however the interface is cut."""
     largest = max((layout.size(bucket.scope) for bucket in layout.buckets), default=1)
-    limit = current().memory_limit
-    if 48 * largest > limit:
-        raise TooLarge(
-            f"One step has a table of {_said(largest)} entries over some of {listed(names)}. The memory "
-            f"limit of {size_of(float(limit))} does not hold it: take smaller clusters=, or raise "
-            "memory_limit with pgm.config."
-        )
+    table = f"One step has a table of {_said(largest)} entries over some of {listed(names)}, which takes"
+    check_room(_float(48 * largest), table, "Take smaller clusters=")
 
 
 def check(layout: Layout, names: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ from pgm.inference.engines.sampling import Gibbs, Importance, SwendsenWang, coun
 from pgm.inference.engines.sampling.clusters import find_bonds
 from pgm.inference.engines.sampling.draws import Draws, generator, room_of
 from pgm.inference.engines.sampling.gibbs_blocks import find_blocks
-from pgm.inference.engines.sampling.lookup_arrays import SAMPLING, Layout, check_room
+from pgm.inference.engines.sampling.lookup_arrays import SAMPLING, Layout, check_samples
 from pgm.inference.engines.sampling.weighted import draw_from, from_beliefs, nothing_found
 from pgm.runtime.clock import RUNNING, Clock
 from pgm.runtime.progress import report as report_progress
@@ -34,7 +34,7 @@ Move = Callable[[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray], int]
 def draw(layout: Layout, options: Gibbs | SwendsenWang, clock: Clock) -> Draws:
     """Run the chains side by side."""
     room = float(count_chains(options)) * (layout.arrays.cards.size * _START + _CHAIN)
-    check_room(options.name, room, f"{count_chains(options):,} chains")
+    check_samples(options.name, room, f"{count_chains(options):,} chains")
     if isinstance(options, Gibbs):
         return _run(layout, options, clock, *_gibbs(layout, options, clock))
     return _run(layout, options, clock, *_swendsen_wang(layout, options))
@@ -43,7 +43,7 @@ def draw(layout: Layout, options: Gibbs | SwendsenWang, clock: Clock) -> Draws:
 def _gibbs(layout: Layout, options: Gibbs, clock: Clock) -> tuple[Move, np.ndarray, int, float]:
     blocks = find_blocks(layout, options, clock)
     a, entries = layout.arrays, float(blocks.messages.table_at[-1])
-    check_room(options.name, 8.0 * count_chains(options) * entries, "messages inside blocks")
+    check_samples(options.name, 8.0 * count_chains(options) * entries, "messages inside blocks")
     starts = _starts(layout, options, clock, blocks.has_zeros)
     pools = np.zeros((count_chains(options), int(entries)))
     steps = layout.steps * blocks.steps.variable.size / max(1, a.cards.size) + 8.0 * entries
@@ -99,7 +99,7 @@ def _run(
     in_round = max(1, min(options.burn_in + kept, int(_ROUND / max(1.0, steps))))
     kind = np.dtype(layout.states_type)
     room = float(chains) * (kept * m * kind.itemsize + in_round * (8.0 * n_uniforms + m * kind.itemsize))
-    check_room(options.name, room, f"{chains * kept:,} samples of {m:,} variables")
+    check_samples(options.name, room, f"{chains * kept:,} samples of {m:,} variables")
     states = np.empty((chains, kept, m), kind)
     generators = [generator(options.seed, chain) for chain in range(chains)]
     begun = -options.burn_in

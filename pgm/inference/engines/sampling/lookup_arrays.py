@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pgm.config import current
-from pgm.errors import TooLarge
 from pgm.inference.engines.factor_graph import Graph, make_graph
 from pgm.inference.engines.problem import Problem
 from pgm.runtime.kinds import Floats, Ints, Ints32
 from pgm.runtime.loops import Loops
+from pgm.runtime.room import check_room
 
 SAMPLING = Loops("pgm.inference.engines.sampling.compiled")
 
@@ -72,11 +71,6 @@ def lay_out(problem: Problem, engine: str) -> Layout:
     return Layout(problem, graph, arrays, np.diff(g.user_at) == 0)
 
 
-def check_room(engine: str, size: float, what: str) -> None:
+def check_samples(engine: str, size: float, what: str) -> None:
     """Raise `TooLarge` if this many bytes, about to be allocated, exceed the limit."""
-    limit = current().memory_limit
-    if size > limit:
-        raise TooLarge(
-            f'engine="{engine}" needs about {size:,.0f} bytes for {what}, and {limit:,} are allowed. Take '
-            "fewer samples=, observe more, or allow more with pgm.set_config(memory_limit=...)."
-        )
+    check_room(size, f'For {what} engine="{engine}" needs', "Take fewer samples=, observe more")

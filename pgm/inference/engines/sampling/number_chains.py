@@ -22,7 +22,7 @@ from pgm.factors import Score
 from pgm.inference.engines.gaussian import own_densities
 from pgm.inference.engines.sampling import CALLED_CHAINS, CHAINS, Gibbs
 from pgm.inference.engines.sampling.draws import generator, room_of
-from pgm.inference.engines.sampling.lookup_arrays import SAMPLING, check_room
+from pgm.inference.engines.sampling.lookup_arrays import SAMPLING, check_samples
 from pgm.inference.engines.sampling.number_arrays import MoveArrays
 from pgm.inference.engines.sampling.number_cases import Cases, truncated
 from pgm.inference.engines.sampling.number_model import NumberModel
@@ -133,7 +133,7 @@ class NumberChains:
         chains, kept = self.chains, -(-options.samples // self.chains)
         every = float(chains) * kept
         room = every * (8.0 * model.program.n + 8.0 * model.g.n)
-        check_room(options.name, 2.0 * room, f"{int(every):,} samples of {len(model.names):,} variables")
+        check_samples(options.name, 2.0 * room, f"{int(every):,} samples of {len(model.names):,} variables")
         codes = np.zeros((chains, kept, model.program.n), np.int64)
         values = np.zeros((chains, kept, model.g.n))
         done = kept
@@ -198,7 +198,7 @@ class NumberChains:
                 self._place[i, states] = np.arange(states.size)
             self._room = room_of(layout)
             blocks = self.tables.blocks
-            check_room(options.name, 8.0 * float(blocks.messages.table_at[-1]), "messages inside blocks")
+            check_samples(options.name, 8.0 * float(blocks.messages.table_at[-1]), "messages inside blocks")
             self._pool = np.zeros(int(blocks.messages.table_at[-1]))
             self._base = self.tables.entries.base.copy()
             for one in self.tables.called:
@@ -206,7 +206,7 @@ class NumberChains:
                     write_called(model, one, self.values[:1], self._base[np.newaxis])
             self._entries = self.tables.entries._replace(base=self._base)
             size = 8.0 * self.chains * self._base.size
-            check_room(options.name, size, "tables of all chains")
+            check_samples(options.name, size, "tables of all chains")
             self._tables = np.empty((self.chains, self._base.size))
 
     def _sweep(self) -> None:

@@ -13,7 +13,7 @@ from pgm.inference.engines.bounds import Bounds, mini_buckets
 from pgm.inference.engines.loopy import Loopy, propagation
 from pgm.inference.engines.sampling import Importance, LikelihoodWeighting, Rejection
 from pgm.inference.engines.sampling.draws import Draws, generator, room_of
-from pgm.inference.engines.sampling.lookup_arrays import SAMPLING, Layout, check_room
+from pgm.inference.engines.sampling.lookup_arrays import SAMPLING, Layout, check_samples
 from pgm.inference.engines.sampling.steps import (
     NO_GUIDES,
     GuideArrays,
@@ -199,7 +199,7 @@ def draw_from(
     chunk = max(1, min(samples, int(_CHUNK / max(1.0, steps))))
     kind = layout.states_type
     room = float(samples) * (m * np.dtype(kind).itemsize + 8.0) + 8.0 * chunk * m
-    check_room(name, room, f"{samples:,} samples of {m:,} variables")
+    check_samples(name, room, f"{samples:,} samples of {m:,} variables")
     states: np.ndarray = np.empty((samples, m), kind)
     logs = np.empty(samples)
     numbers = range(-(-samples // chunk))

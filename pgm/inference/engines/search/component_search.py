@@ -14,7 +14,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from pgm.config import current
-from pgm.errors import TooLarge
 from pgm.graphs.triangulation import triangulate_in
 from pgm.inference.engines.counting import Count, formula_of
 from pgm.inference.engines.search.search_arrays import (
@@ -28,6 +27,7 @@ from pgm.inference.engines.search.search_arrays import (
 from pgm.inference.program.reduction import Case, WideArray, wide_multiply
 from pgm.runtime.clock import RUNNING, Clock
 from pgm.runtime.progress import report
+from pgm.runtime.room import check_room, too_large
 from pgm.runtime.running import REDUCTION, SEARCH, Impossible
 
 Wide = tuple[float, int]
@@ -183,12 +183,9 @@ class Search:
         """Raise `TooLarge` unless this many bytes are still available."""
         needed = self._bytes() + more
         if needed > self._limit:
-            raise TooLarge(
-                f"The search now needs {needed / 1e6:,.1f} MB for what it must keep, and "
-                f"{self._limit / 1e6:,.1f} MB are allowed. Observe more, or allow more with "
-                "pgm.set_config(memory_limit=...)"
-                + ("; or query one variable, which keeps no record." if self._n[_RECORDING] else ".")
-            )
+            one = ", query one variable, which keeps no record" if self._n[_RECORDING] else ""
+            kept = "For what it must keep the search now needs"
+            raise too_large(needed, self._limit, kept, f"Observe more{one}")
 
     def _grow(self, status: int) -> None:
         if status == _MEMO:
@@ -307,11 +304,8 @@ def joint(case: Case, targets: np.ndarray, clock: Clock) -> WideArray:
     """The table over the reduced variables `targets`, up to a scale."""
     r = case.reduced
     size = float(np.exp2(np.log2(r.cards[targets].astype(np.float64)).sum()))
-    if _RESULT * size > current().memory_limit:
-        raise TooLarge(
-            f"The answer alone has {size:,.0f} numbers, more than the memory limit allows. Ask for fewer "
-            "targets at once."
-        )
+    answer = f"The answer alone has {size:,.0f} numbers, which take"
+    check_room(_RESULT * size, answer, "Ask for fewer targets at once")
     case.constant()
     search = _prepared(case, clock, _ranges(r.state_at, targets))
     cards = r.cards[targets].tolist()

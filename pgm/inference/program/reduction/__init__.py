@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pgm.config import memory_limit
-from pgm.errors import TooLarge
 from pgm.inference.program import Program
 from pgm.inference.program.program_arrays import ProgramArrays, ReducedArrays
 from pgm.runtime.buffers import give, take
 from pgm.runtime.clock import REDUCING, Clock
+from pgm.runtime.room import check_room
 from pgm.runtime.running import REDUCTION, TABLES, Impossible, run
 
 _NOTHING = np.empty(0, np.int32)
@@ -327,16 +327,11 @@ def one_of_each(case: Case, states: np.ndarray) -> np.ndarray:
 
 def _check_room(p: ProgramArrays, keep: np.ndarray, open_states: np.ndarray) -> None:
     """Raise `TooLarge` if writing the reduced program takes more memory than allowed."""
-    allowed = memory_limit()
-    if _room(p.cards.size, open_states.size, p.heads.size, p.scopes.size) <= allowed:
+    if _room(p.cards.size, open_states.size, p.heads.size, p.scopes.size) <= memory_limit():
         return
     left = REDUCTION.sizes(p, keep, open_states)
-    if (needed := _room(*left)) > allowed:
-        raise TooLarge(
-            f"What is left to answer from, {left[0]:,} variables in {left[2]:,} tables, takes about "
-            f"{needed:,} bytes, and {allowed:,} are allowed. Observe more, or allow more with "
-            "pgm.set_config(memory_limit=...)."
-        )
+    what = f"What is left to answer from, {left[0]:,} variables in {left[2]:,} tables, takes"
+    check_room(_room(*left), what, "Observe more")
 
 
 def _room(variables: int, states: int, tables: int, places: int) -> int:
