@@ -26,7 +26,8 @@ def confusion_table(
 ) -> dict[Any, dict[Any, float]]:
     """Return P(predicted | truth) of a classifier, the table of a child of the true class.
 
-    Count on rows that the classifier was not trained on: on its training rows it is overconfident.
+    Count on rows that the classifier was not trained on: on its training rows it is overconfident. Rows
+    without a true or predicted state are left out.
 
     Args:
         truth: the true state of each row.
