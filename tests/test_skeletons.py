@@ -26,7 +26,7 @@ from build_loops import compiler
 from pgm.calls import guard_constructors, guard_methods
 from pgm.io import json
 from pgm.io.json import networks
-from pgm.learning.searching.problem import Problem
+from pgm.learning.searching.problem import StructureProblem
 from pgm.runtime.clock import Clock
 from tests.adapters import estimators
 from tests.io import formats
@@ -288,7 +288,7 @@ def test_the_search_to_copy_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
             own.Once(wrong)
     with pytest.raises(pgm.InvalidArgument, match="Did you mean 'once'"):
         pgm.learn_structure(ROWS, search="onec")
-    problem: Problem = test_searches.problem_of(ROWS, "bic")
+    problem: StructureProblem = test_searches.problem_of(ROWS, "bic")
     whole = own.search(own.Once(), problem)
     for looks, error, said in ((9, pgm.OutOfTime("late"), "time limit"), (20, KeyboardInterrupt(), "Ctrl-C")):
         late: Any = Late(problem.clock, looks, error)

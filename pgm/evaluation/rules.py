@@ -28,7 +28,7 @@ _PIECES = 10_000  # combinations of states, with a continuous observation
 
 
 @dataclass(frozen=True)
-class Problem:
+class DecisionProblem:
     """The classes, the observations, and the costs of decisions."""
 
     target: Variable
@@ -145,7 +145,7 @@ def decision_rates(
         raise InvalidArgument(
             "samples= has no effect: with at most one continuous variable nothing is drawn."
         )
-    return _exact(Problem(variable, names, pieces, cost, actions), rule)
+    return _exact(DecisionProblem(variable, names, pieces, cost, actions), rule)
 
 
 def _costs(target: Variable, loss: Any, reject: float | None) -> tuple[np.ndarray, tuple[Any, ...]]:
@@ -192,7 +192,7 @@ def _reordered(rule: Any, asked: Sequence[str], names: Sequence[str]) -> Callabl
 # --- exact ---
 
 
-def _exact(problem: Problem, rule: Any) -> DecisionRates:
+def _exact(problem: DecisionProblem, rule: Any) -> DecisionRates:
     k = problem.target.card
     joint = np.zeros((k, len(problem.actions)))
     where: list[Decided] = []
@@ -222,7 +222,7 @@ def _exact(problem: Problem, rule: Any) -> DecisionRates:
 
 
 def _told(
-    problem: Problem, joint: np.ndarray, best: float, where: list[Decided], curves: Curves | None
+    problem: DecisionProblem, joint: np.ndarray, best: float, where: list[Decided], curves: Curves | None
 ) -> DecisionRates:
     return DecisionRates(
         classes=problem.target.states,
@@ -237,7 +237,7 @@ def _told(
     )
 
 
-def _of_states(problem: Problem, rule: Any, weights: np.ndarray) -> np.ndarray:
+def _of_states(problem: DecisionProblem, rule: Any, weights: np.ndarray) -> np.ndarray:
     """The action at each combination of states."""
     if rule is None:
         return np.asarray((weights @ problem.cost).argmin(axis=1))
@@ -261,7 +261,7 @@ def _by_loss(piece: Piece, cost: np.ndarray) -> Callable[[np.ndarray], np.ndarra
     return lambda x: (joint_at(piece, x).T @ cost).argmin(axis=1)
 
 
-def _of_continuous(problem: Problem, rule: Any, piece: Piece) -> Any:
+def _of_continuous(problem: DecisionProblem, rule: Any, piece: Piece) -> Any:
     """The rule as a function of continuous values; a list of edges and codes stays as it is."""
     if isinstance(rule, list | tuple):
         return _cuts(problem, list(rule))
@@ -284,7 +284,7 @@ def _of_continuous(problem: Problem, rule: Any, piece: Piece) -> Any:
     return lambda x: np.full(len(x), problem.code(rule))
 
 
-def _cuts(problem: Problem, rule: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+def _cuts(problem: DecisionProblem, rule: list[Any]) -> tuple[np.ndarray, np.ndarray]:
     named, cuts = rule[::2], rule[1::2]
     if len(rule) % 2 == 0 or not all(isinstance(c, int | float) and math.isfinite(c) for c in cuts):
         raise InvalidArgument(f'rule= has classes and cuts in turn, as ["N", 1.5, "A"], not {shown(rule)}.')
@@ -310,7 +310,7 @@ def _regions(piece: Piece, own: Any) -> tuple[np.ndarray, np.ndarray]:
     return edges, np.array([*codes[before].tolist(), codes[-1]])
 
 
-def _curves(problem: Problem) -> Curves | None:
+def _curves(problem: DecisionProblem) -> Curves | None:
     if len(problem.pieces) > 1:
         return None
     low, high = reach(problem.pieces[0])
@@ -333,7 +333,7 @@ def _drawn(
     seed: Any,
 ) -> DecisionRates:
     """Rates over sampled cases; each counts with P(class | observed), not with its sampled class."""
-    problem = Problem(target, tuple(seen), [], cost, actions)
+    problem = DecisionProblem(target, tuple(seen), [], cost, actions)
     cases = net.sample(samples, seed=generator(seed))
     frame = {name: cases[name] for name in seen}
     shares = net.predict_proba(frame, target.name)

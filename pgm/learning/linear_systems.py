@@ -19,7 +19,7 @@ _COLLAPSED = 1e-12  # relative to the observations' mean square: smaller noise c
 
 
 @dataclass(frozen=True)
-class Regression:
+class RegressionMoments:
     """Expected moments of outputs and regressors, added up over steps."""
 
     count: np.ndarray  # (rows,) the number of steps in which each output was observed
@@ -27,15 +27,15 @@ class Regression:
     xz: np.ndarray  # (rows, k)
     xx: np.ndarray  # (rows, rows); only its diagonal where each output has steps of its own
 
-    def __add__(self, other: Regression) -> Regression:
+    def __add__(self, other: RegressionMoments) -> RegressionMoments:
         """The moments of all steps."""
         mine = (self.count, self.zz, self.xz, self.xx)
         theirs = (other.count, other.zz, other.xz, other.xx)
-        return Regression(*(a + b for a, b in zip(mine, theirs, strict=True)))
+        return RegressionMoments(*(a + b for a, b in zip(mine, theirs, strict=True)))
 
-    def weighted(self, weight: float) -> Regression:
+    def weighted(self, weight: float) -> RegressionMoments:
         """The moments of this many such steps."""
-        return Regression(*(weight * part for part in (self.count, self.zz, self.xz, self.xx)))
+        return RegressionMoments(*(weight * part for part in (self.count, self.zz, self.xz, self.xx)))
 
     def residual(self, coefficients: np.ndarray) -> np.ndarray:
         """The mean square of the residuals."""
@@ -53,9 +53,9 @@ class Regression:
 class Moments:
     """The result of the E-step over all series."""
 
-    start: Regression  # of the first state on 1
-    state: Regression
-    output: Regression
+    start: RegressionMoments  # of the first state on 1
+    state: RegressionMoments
+    output: RegressionMoments
 
     def __add__(self, other: Moments) -> Moments:
         """These moments and those of other series, added up."""
@@ -74,7 +74,7 @@ class Prior:
     density of such steps.
     """
 
-    of: Regression
+    of: RegressionMoments
 
     def log_density(self, coefficients: np.ndarray, noise: np.ndarray) -> float:
         """The log density of these steps, up to a constant; variables without noise add nothing."""
@@ -90,11 +90,11 @@ class Prior:
         squares = (np.einsum("ij,ik,kj->j", turned, left[np.ix_(some, some)], turned) / values[kept]).sum()
         return float(-0.5 * (r.count[0] * np.log(values[kept]).sum() + squares))
 
-    def added(self, r: Regression) -> Regression:
+    def added(self, r: RegressionMoments) -> RegressionMoments:
         """The moments of the data and of these steps."""
         if len(r.zz) == 1:
             return r + self.of
-        alone = Regression(self.of.count, self.of.zz, self.of.xz, np.diag(np.diagonal(self.of.xx)))
+        alone = RegressionMoments(self.of.count, self.of.zz, self.of.xz, np.diag(np.diagonal(self.of.xx)))
         return r + alone  # outputs with independent noise
 
 
@@ -112,7 +112,7 @@ def pseudo_steps(now: np.ndarray, noise: np.ndarray, strength: np.ndarray, steps
         return None
     xz = now * strength
     count = np.full(len(now), float(steps))
-    return Prior(Regression(count, np.diag(strength)[None], xz, xz @ now.T + steps * noise))
+    return Prior(RegressionMoments(count, np.diag(strength)[None], xz, xz @ now.T + steps * noise))
 
 
 def moments(
@@ -138,16 +138,16 @@ def moments(
     cross = np.zeros((n, k))
     cross[:, :n] = run.lag_one().sum(axis=0).T
     later = x[1:].T @ x[1:] + P[1:].sum(axis=0)
-    state = Regression(
+    state = RegressionMoments(
         np.full(n, float(T - 1)), zz[:-1].sum(axis=0, keepdims=True), x[1:].T @ z[:-1] + cross, later
     )
-    one = Regression(np.ones(n), np.ones((1, 1, 1)), x[:1].T.copy(), np.outer(x[0], x[0]) + P[0])
+    one = RegressionMoments(np.ones(n), np.ones((1, 1, 1)), x[:1].T.copy(), np.outer(x[0], x[0]) + P[0])
     return Moments(one, state, outputs(y, z, zz, np.ones(T), coefficients, noise))
 
 
 def outputs(
     y: np.ndarray, z: np.ndarray, zz: np.ndarray, w: np.ndarray, coefficients: np.ndarray, noise: np.ndarray
-) -> Regression:
+) -> RegressionMoments:
     """The expected moments of outputs.
 
     Args:
@@ -163,20 +163,20 @@ def outputs(
     return _filled(y, z, zz, w, coefficients, noise)
 
 
-def _alone(y: np.ndarray, z: np.ndarray, zz: np.ndarray, w: np.ndarray) -> Regression:
+def _alone(y: np.ndarray, z: np.ndarray, zz: np.ndarray, w: np.ndarray) -> RegressionMoments:
     """Outputs with independent noise: each counts where it was observed."""
     there = ~np.isnan(y)
     known = np.where(there, y, 0.0)
     each = np.tensordot(there.T.astype(float), zz, axes=1)
-    return Regression(w @ there, each, known.T @ z, np.diag(w @ known**2))
+    return RegressionMoments(w @ there, each, known.T @ z, np.diag(w @ known**2))
 
 
 def _filled(
     y: np.ndarray, z: np.ndarray, zz: np.ndarray, w: np.ndarray, coefficients: np.ndarray, noise: np.ndarray
-) -> Regression:
+) -> RegressionMoments:
     """Correlated noise: missing outputs have their expectation given the other outputs and the state."""
     m, k = coefficients.shape
-    found = Regression(np.zeros(m), np.zeros((1, k, k)), np.zeros((m, k)), np.zeros((m, m)))
+    found = RegressionMoments(np.zeros(m), np.zeros((1, k, k)), np.zeros((m, k)), np.zeros((m, m)))
     patterns, which = np.unique(~np.isnan(y), axis=0, return_inverse=True)
     for number, there in enumerate(patterns):
         if not there.any():
@@ -196,11 +196,11 @@ def _filled(
         total = w[at].sum()
         xx = slope @ square @ slope.T + mixed + mixed.T + (level * w[at, None]).T @ level + total * left
         count = np.full(m, float(total))
-        found += Regression(count, square[None], slope @ square + level.T @ z[at], xx)
+        found += RegressionMoments(count, square[None], slope @ square + level.T @ z[at], xx)
     return found
 
 
-def coefficients_of(r: Regression, now: np.ndarray, noise: np.ndarray, free: np.ndarray) -> np.ndarray:
+def coefficients_of(r: RegressionMoments, now: np.ndarray, noise: np.ndarray, free: np.ndarray) -> np.ndarray:
     """The free coefficients that maximise the likelihood given the noise covariance; the rest do not change.
 
     Args:

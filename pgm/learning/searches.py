@@ -18,7 +18,7 @@ from .independence import Test, find_test
 
 if TYPE_CHECKING:
     from .searching.found import Found
-    from .searching.problem import Problem
+    from .searching.problem import StructureProblem
 
 
 class Search:
@@ -32,7 +32,7 @@ class Search:
     heeds: ClassVar[frozenset[str]] = frozenset({"max_parents", "start"})  # options that not all of them do
     samples: ClassVar[bool] = False  # whether it draws from a posterior, and so says itself how sure arcs are
 
-    def find(self, problem: Problem) -> Found:
+    def find(self, problem: StructureProblem) -> Found:
         """Search."""
         found: Found = import_module(f"pgm.learning.searching.{self.module}").search(self, problem)
         return found

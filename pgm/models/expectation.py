@@ -101,12 +101,14 @@ class Expectation:
             program, tables, log = self._rows.counted(compiled, task.clock)
             return log, self._network._expected(program, tables, {})
         if self._rows is None:
-            from pgm.inference.asking.continuous_frames import Table
+            from pgm.inference.asking.continuous_frames import MixedTable
             from pgm.inference.asking.frame_statistics import HybridRows
 
             rows, bad = task.rows, np.zeros(task.rows.n_rows, bool)
             codes = {name: c.astype(np.int32, copy=False) for name, c in rows.codes.items()}
-            table = Table(compiled, compiled.names, codes, rows.values, bad, False, task.clock, rows.soft)
+            table = MixedTable(
+                compiled, compiled.names, codes, rows.values, bad, False, task.clock, rows.soft
+            )
             self._rows = HybridRows(compiled, table, rows.weights)
         tables, densities, log = self._rows.expected(compiled, task.clock)
         return log, self._network._expected(compiled.program, tables, densities)

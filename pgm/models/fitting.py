@@ -31,7 +31,7 @@ from pgm.variables import REAL, Domain, Variable
 
 from .expectation import Expectation
 from .first_guess import first_guess
-from .fitting_input import Options, Rows, domains_for, kinds_of, latent_of, read
+from .fitting_input import Options, TrainingRows, domains_for, kinds_of, latent_of, read
 
 if TYPE_CHECKING:
     from .bayesian_network import BayesianNetwork
@@ -98,7 +98,7 @@ class Task:
         self,
         net: BayesianNetwork,
         kinds: dict[str, CPD],
-        rows: Rows,
+        rows: TrainingRows,
         made: Mapping[str, Rule],
         groups: Sequence[tuple[str, ...]],
         latent: Mapping[str, Domain],

@@ -53,7 +53,7 @@ class Options:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class TrainingRows:
     """The columns of a frame that are nodes."""
 
     n_rows: int
@@ -227,7 +227,9 @@ def kinds_of(net: BayesianNetwork, domains: Mapping[str, Domain]) -> dict[str, C
     return found
 
 
-def read(held: Held, variables: Mapping[str, Variable], latent: Mapping[str, Domain], clock: Clock) -> Rows:
+def read(
+    held: Held, variables: Mapping[str, Variable], latent: Mapping[str, Domain], clock: Clock
+) -> TrainingRows:
     """The columns as codes and values; a latent variable may have a column, with labels of some rows."""
     frame, weights = held.frame, held.weights
     remedy = "Such a value is not a state of the network; leave the row out, or declare the states"
@@ -254,8 +256,8 @@ def read(held: Held, variables: Mapping[str, Variable], latent: Mapping[str, Dom
         raise InvalidArgument("weights= are all 0: there is nothing to learn from.")
     if held.families:
         grouped = _grouped(held, data.codes, variables)
-        return Rows(n, data.codes, found.values, shares, True, held.n_rows, grouped)
-    return Rows(n, data.codes, found.values, shares, weights is None, held.n_rows, soft=data.soft)
+        return TrainingRows(n, data.codes, found.values, shares, True, held.n_rows, grouped)
+    return TrainingRows(n, data.codes, found.values, shares, weights is None, held.n_rows, soft=data.soft)
 
 
 def _grouped(held: Held, order: Mapping[str, Any], variables: Mapping[str, Variable]) -> GroupedCounts:

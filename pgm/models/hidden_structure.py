@@ -14,7 +14,7 @@ from pgm.errors import InvalidArgument, InvalidFrame, OutOfTime, listed, shown
 from pgm.learning.searches import Search
 from pgm.learning.searching.constraints import Constraints
 from pgm.learning.searching.found import Found, Move
-from pgm.learning.searching.problem import Problem
+from pgm.learning.searching.problem import StructureProblem
 from pgm.variables import Variable
 
 from .bayesian_network import BayesianNetwork
@@ -47,7 +47,7 @@ def hidden_variables(latent: Any, columns: Mapping[str, Variable]) -> dict[str, 
 
 
 def search_with_hidden(
-    problem: Problem, hidden: Mapping[str, Variable], known: Constraints, how: Search
+    problem: StructureProblem, hidden: Mapping[str, Variable], known: Constraints, how: Search
 ) -> tuple[Found, BayesianNetwork | None]:
     """Find a network in which hidden variables explain the observations.
 
@@ -91,7 +91,7 @@ def search_with_hidden(
 
 
 def _climbed(
-    problem: Problem, hidden: Mapping[str, Variable], known: Constraints, how: Search, plain: Found
+    problem: StructureProblem, hidden: Mapping[str, Variable], known: Constraints, how: Search, plain: Found
 ) -> tuple[Found, BayesianNetwork]:
     """Structural EM from the network in which the hidden variable is the parent of all observed ones."""
     names = known.names
@@ -159,12 +159,12 @@ def _network(names: tuple[str, ...], parents: list[tuple[int, ...]]) -> Bayesian
 
 
 def _completed(
-    problem: Problem,
+    problem: StructureProblem,
     hidden: Mapping[str, Variable],
     known: Constraints,
     net: BayesianNetwork,
     states: Mapping[str, np.ndarray],
-) -> Problem:
+) -> StructureProblem:
     """Each row once for each hidden state, weighted by its probability given the row."""
     each = list(itertools.product(*(range(v.card) for v in hidden.values())))
     n_rows = problem.n_rows

@@ -15,7 +15,7 @@ from pgm.learning.scores import Score, find_score
 from pgm.learning.searches import Search, find_search
 from pgm.learning.searching.constraints import Constraints, constraints, without
 from pgm.learning.searching.found import Found
-from pgm.learning.searching.problem import Problem
+from pgm.learning.searching.problem import StructureProblem
 from pgm.learning.searching.resampling import average, directed, shares
 from pgm.printing import ROWS, html_facts, html_table, label, text_facts, text_table
 from pgm.randomness import generator
@@ -275,7 +275,7 @@ def learn_structure(
 
 
 def _result(
-    problem: Problem,
+    problem: StructureProblem,
     how: Search,
     found: Found,
     samples: Sequence[Sequence[tuple[int, int, float]]],
@@ -328,7 +328,12 @@ def _result(
 
 
 def _with_hidden(
-    problem: Problem, how: Search, found: Found, network: BayesianNetwork, known: Constraints, name: str
+    problem: StructureProblem,
+    how: Search,
+    found: Found,
+    network: BayesianNetwork,
+    known: Constraints,
+    name: str,
 ) -> LearnedStructure:
     network.name = name
     steps = [

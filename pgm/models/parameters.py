@@ -10,16 +10,16 @@ from pgm.cpds import CPD
 from pgm.learning.counts.asked import AskedCounts
 from pgm.learning.counts.grouped import GroupedCounts
 from pgm.learning.parameters import rules
-from pgm.learning.searching.problem import Problem
+from pgm.learning.searching.problem import StructureProblem
 from pgm.runtime.clock import Clock
 
 from .bayesian_network import BayesianNetwork
 from .fitting import Task
-from .fitting_input import Options, Rows, kinds_of
+from .fitting_input import Options, TrainingRows, kinds_of
 
 
 def fitted(
-    problem: Problem, parents: Sequence[Sequence[int]], order: Sequence[str], name: str, clock: Clock
+    problem: StructureProblem, parents: Sequence[Sequence[int]], order: Sequence[str], name: str, clock: Clock
 ) -> BayesianNetwork:
     """The network with these arrows and maximum-likelihood parameters, by EM where cells are missing."""
     names, variables, columns = problem.names, problem.variables, problem.columns
@@ -30,7 +30,7 @@ def fitted(
     domains = {node: variables[place[node]].domain for node in order}
     kinds = kinds_of(net, domains)
     n = len(columns[0]) if problem.asked is not None else problem.n_rows
-    rows = Rows(
+    rows = TrainingRows(
         n,
         {node: columns[place[node]] for node in order if not variables[place[node]].continuous},
         {node: columns[place[node]] for node in order if variables[place[node]].continuous},

@@ -16,7 +16,7 @@ from pgm.frames.undeclared import Observations
 from pgm.learning.counts.asked import AskedCounts
 from pgm.learning.scores import Score, find_score
 from pgm.learning.searching.constraints import Constraints, constraints
-from pgm.learning.searching.problem import Problem
+from pgm.learning.searching.problem import StructureProblem
 from pgm.printing import ROWS, Tabular, label
 from pgm.results.base import Frozen, pandas, put
 from pgm.runtime.clock import Clock, start_clock
@@ -43,10 +43,12 @@ class ColumnsOfNodes:
         states = [name for name, variable in self.variables.items() if not variable.continuous]
         return [(a, b) for a in real for b in (*states, *hidden)]
 
-    def problem(self, score: Score, known: Constraints, clock: Clock, rng: np.random.Generator) -> Problem:
+    def problem(
+        self, score: Score, known: Constraints, clock: Clock, rng: np.random.Generator
+    ) -> StructureProblem:
         """The columns in the order of their names."""
         names = known.names
-        return Problem(
+        return StructureProblem(
             tuple(self.variables[name] for name in names),
             tuple(self.data[name] for name in names),
             self.weights,
@@ -248,7 +250,7 @@ def arc_strength(
 
 def _on(
     net: BayesianNetwork, frame: Any, score: str | Score, weights: Any
-) -> tuple[Problem, list[tuple[int, ...]]]:
+) -> tuple[StructureProblem, list[tuple[int, ...]]]:
     if not isinstance(net, BayesianNetwork):
         raise InvalidArgument(f"A structure is that of a BayesianNetwork, not of {shown(net)}.")
     read = read_columns(frame, weights, columns=net.nodes, declared=net.variables, asking=True)

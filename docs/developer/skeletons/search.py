@@ -52,7 +52,7 @@ import numpy as np
 from pgm.errors import OutOfTime
 from pgm.graphs.equivalence import topological
 from pgm.learning.searching.found import Found, Move
-from pgm.learning.searching.problem import Problem
+from pgm.learning.searching.problem import StructureProblem
 
 # -> from pgm.learning.searches import Once
 
@@ -60,7 +60,7 @@ _DIGITS = 6  # gains that differ by less are ties, which go by name: rounding de
 _SLACK = 1e-9  # of the score: a smaller difference is rounding
 
 
-def search(options: Once, problem: Problem) -> Found:
+def search(options: Once, problem: StructureProblem) -> Found:
     """Begin with the arcs that are given; nodes are numbered in the order of their names."""
     known, families = problem.known, problem.families()  # the scores of families, of permitted arcs only
     parents = list(known.start)  # what is required at least

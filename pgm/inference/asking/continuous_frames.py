@@ -36,7 +36,7 @@ _Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Table:
+class MixedTable:
     """A frame as codes and values."""
 
     compiled: ModelSnapshot
@@ -237,7 +237,7 @@ def _most_probable(shares: np.ndarray) -> np.ndarray:
 
 def read(
     compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, bad_rows: str, clock: Clock
-) -> Table:
+) -> MixedTable:
     """The columns of a frame that are variables, but for those in question."""
     wanted = among(frame, compiled.by_name, compiled.position, frozenset(targets or ()))
     states = {n: v for n, v in wanted.items() if not v.continuous}
@@ -248,7 +248,7 @@ def read(
         data = columns(frame, states, bad=bad_rows, check=clock.check, soft=True)
     bad = found.bad | data.bad
     about = compiled.names if targets is None else targets
-    return Table(
+    return MixedTable(
         compiled, about, data.codes, found.values, bad, bad_rows == "missing", clock, data.soft,
         complete=found.complete,
     )  # fmt: skip

@@ -38,7 +38,7 @@ def blank(compiled: ModelSnapshot, clock: Clock) -> Posterior:
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
-class Table:
+class CodedTable:
     """A frame as codes, with equal rows once."""
 
     data: Columns
@@ -52,7 +52,7 @@ class Table:
 class _Found:
     """What was found for the rows of a frame."""
 
-    table: Table
+    table: CodedTable
     status: np.ndarray  # int64, of the frame's rows
     logs: np.ndarray  # log P(row), not normalised over all possible rows
     shares: np.ndarray  # (distinct rows, states of all targets)
@@ -155,7 +155,7 @@ def _answer(
 
 def fill(
     compiled: ModelSnapshot,
-    table: Table,
+    table: CodedTable,
     asked: Wanted,
     answers: Answers,
     clock: Clock,
@@ -206,7 +206,7 @@ def refuse(compiled: ModelSnapshot, data: Columns, status: np.ndarray, clock: Cl
     raise impossible_row(f"{row}{more}", compiled, observe(compiled.by_name, given), clock, *remedy)
 
 
-def distinct(compiled: ModelSnapshot, data: Columns) -> Table:
+def distinct(compiled: ModelSnapshot, data: Columns) -> CodedTable:
     """Find equal rows, and rows that observe the same variables."""
     m, n = len(data.codes), data.n_rows
     codes = np.empty((m, n), np.int32)
@@ -226,10 +226,10 @@ def distinct(compiled: ModelSnapshot, data: Columns) -> Table:
     slots[:] = -1
     pattern = np.empty(count, np.int64)
     LANES.distinct(words, n_words, slots, np.empty(count, np.int64), pattern)
-    return Table(data, places, rows, inverse, pattern)
+    return CodedTable(data, places, rows, inverse, pattern)
 
 
-def exclude(compiled: ModelSnapshot, table: Table, status: np.ndarray) -> None:
+def exclude(compiled: ModelSnapshot, table: CodedTable, status: np.ndarray) -> None:
     """Mark rows with a state that no assignment has."""
     p, open_states = compiled.program.arrays, compiled.program.open_states
     for i, name in enumerate(table.data.codes):
@@ -240,7 +240,7 @@ def exclude(compiled: ModelSnapshot, table: Table, status: np.ndarray) -> None:
             status[(codes >= 0) & (np.take(mine, np.maximum(codes, 0)) == 0)] = IMPOSSIBLE
 
 
-def _run(posterior: Posterior, table: Table, rows: np.ndarray, asked: Wanted, answers: Answers) -> None:
+def _run(posterior: Posterior, table: CodedTable, rows: np.ndarray, asked: Wanted, answers: Answers) -> None:
     """Run the rows in groups that share a tree."""
 
     def lay_out(group: np.ndarray, stop: np.ndarray) -> list[Task]:
@@ -252,7 +252,7 @@ def _run(posterior: Posterior, table: Table, rows: np.ndarray, asked: Wanted, an
 
 
 def groups_of(
-    posterior: Posterior, table: Table, rows: np.ndarray, asked: Wanted, status: np.ndarray
+    posterior: Posterior, table: CodedTable, rows: np.ndarray, asked: Wanted, status: np.ndarray
 ) -> list[np.ndarray]:
     """Put rows that observe the same variables on their own tree where that pays, others on a common one.
 
@@ -286,7 +286,12 @@ def groups_of(
 
 
 def laid_out(
-    posterior: Posterior, table: Table, group: np.ndarray, asked: Wanted, status: np.ndarray, stop: np.ndarray
+    posterior: Posterior,
+    table: CodedTable,
+    group: np.ndarray,
+    asked: Wanted,
+    status: np.ndarray,
+    stop: np.ndarray,
 ) -> Group | None:
     """A tree for the rows of a group, ready to run; None, with their status, where there can be none."""
     try:
@@ -298,7 +303,7 @@ def laid_out(
     return None
 
 
-def _observed(table: Table, rows: np.ndarray) -> Pattern:
+def _observed(table: CodedTable, rows: np.ndarray) -> Pattern:
     """The variables that all of these rows observe, those that some do, and what share of the rows."""
     share = (table.codes[rows] >= 0).mean(axis=0)
     variables = np.flatnonzero(table.column >= 0)
@@ -307,7 +312,7 @@ def _observed(table: Table, rows: np.ndarray) -> Pattern:
     return Pattern(table.column, variables[share == 1.0].tolist(), variables[some].tolist(), share[some])
 
 
-def hard_evidence(table: Table, row: int) -> dict[int, int]:
+def hard_evidence(table: CodedTable, row: int) -> dict[int, int]:
     """What a row observes: {position: code}."""
     column = table.column
     return {
@@ -319,7 +324,7 @@ def hard_evidence(table: Table, row: int) -> dict[int, int]:
 
 def _one_row(
     posterior: Posterior,
-    table: Table,
+    table: CodedTable,
     row: int,
     asked: Wanted,
     answers: Answers,

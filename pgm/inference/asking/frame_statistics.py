@@ -15,7 +15,7 @@ from pgm.inference.asking.frame_queries import (
     DONE,
     IMPOSSIBLE,
     NARROW,
-    Table,
+    CodedTable,
     blank,
     distinct,
     exclude,
@@ -68,7 +68,7 @@ class DiscreteRows:
         self, compiled: ModelSnapshot, data: Columns, weights: np.ndarray, written: Columns | None = None
     ) -> None:
         self.written = data if written is None else written
-        self.table: Table = distinct(compiled, data)
+        self.table: CodedTable = distinct(compiled, data)
         n = self.table.codes.shape[0]
         self.weights = np.bincount(self.table.inverse, weights, minlength=n).astype(np.float64)
         self._groups: list[np.ndarray] | None = None
@@ -172,7 +172,9 @@ class HybridRows:
         weights: one for each row.
     """
 
-    def __init__(self, compiled: ModelSnapshot, table: continuous_frames.Table, weights: np.ndarray) -> None:
+    def __init__(
+        self, compiled: ModelSnapshot, table: continuous_frames.MixedTable, weights: np.ndarray
+    ) -> None:
         self.table, self.weights = table, weights
 
     def expected(
@@ -211,7 +213,7 @@ class HybridRows:
         return counts, densities, log
 
     def _in_batches(
-        self, compiled: ModelSnapshot, table: continuous_frames.Table, some: np.ndarray, clock: Clock
+        self, compiled: ModelSnapshot, table: continuous_frames.MixedTable, some: np.ndarray, clock: Clock
     ) -> RowStatistics:
         g, position = compiled.gaussians, compiled.position
         assert g is not None

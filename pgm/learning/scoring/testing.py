@@ -10,7 +10,7 @@ import numpy as np
 
 from pgm.errors import InvalidArgument, listed
 from pgm.learning.independence import ChiSquare, MutualInformation, PartialCorrelation, Permutation, Test
-from pgm.learning.searching.problem import Problem
+from pgm.learning.searching.problem import StructureProblem
 from pgm.runtime.running import run
 
 from .compiled import Rows
@@ -32,7 +32,7 @@ class Tester:
 
     __test__ = False  # not one of pytest's
 
-    def __init__(self, problem: Problem, test: Test) -> None:
+    def __init__(self, problem: StructureProblem, test: Test) -> None:
         self.problem, self.test = problem, test
         self.asked = 0
         numbers = problem.numbers

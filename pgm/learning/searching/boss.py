@@ -15,7 +15,7 @@ from pgm.runtime import progress
 from .constraints import Constraints
 from .equivalent import backward
 from .found import Found, Move
-from .problem import Problem
+from .problem import StructureProblem
 
 _SLACK = 1e-9
 
@@ -76,7 +76,7 @@ class GrowShrink:
             here, those = best, without
 
 
-def search(options: BOSS, problem: Problem) -> Found:
+def search(options: BOSS, problem: StructureProblem) -> Found:
     """Move nodes through the order as long as the score grows; restart from random orders."""
     families, known = problem.families(), problem.known
     trees = [GrowShrink(families, known, v) for v in range(problem.n)]
@@ -106,7 +106,7 @@ def search(options: BOSS, problem: Problem) -> Found:
     return best
 
 
-def _shuffled(start: Sequence[int], known: Constraints, problem: Problem) -> list[int]:
+def _shuffled(start: Sequence[int], known: Constraints, problem: StructureProblem) -> list[int]:
     """A random order with required parents before their children."""
     rank = problem.rng.permutation(problem.n)
     waiting = {v: set(np.flatnonzero(known.required[:, v]).tolist()) for v in start}
@@ -121,7 +121,7 @@ def _shuffled(start: Sequence[int], known: Constraints, problem: Problem) -> lis
 
 
 def _climb(
-    start: Sequence[int], trees: list[GrowShrink], problem: Problem, best: Found
+    start: Sequence[int], trees: list[GrowShrink], problem: StructureProblem, best: Found
 ) -> tuple[list[tuple[int, ...]], float]:
     """Move each node where the score of the order is highest, until none moves."""
     order = list(start)

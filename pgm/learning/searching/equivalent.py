@@ -15,7 +15,7 @@ from pgm.learning.searches import GES
 from .climbing import climb
 from .constraints import Constraints
 from .found import Found, Move
-from .problem import Problem
+from .problem import StructureProblem
 
 _SLACK = 1e-9
 _MOST_SUBSETS = 12  # neighbours of which all subsets are tried
@@ -206,7 +206,7 @@ def backward(
     return classes.network()
 
 
-def search(options: GES, problem: Problem) -> Found:
+def search(options: GES, problem: StructureProblem) -> Found:
     """Both phases, repeated while the score grows; constraints that no class meets end in hill climbing."""
     families, known = problem.families(), problem.known
     plain = not known.required.any() and bool((known.allowed | np.eye(problem.n, dtype=bool)).all())
@@ -229,7 +229,7 @@ def search(options: GES, problem: Problem) -> Found:
     return found
 
 
-def _finish(families: Families, problem: Problem, found: Found) -> None:
+def _finish(families: Families, problem: StructureProblem, found: Found) -> None:
     """Keep the arcs that are permitted, either way round, and climb from there."""
     from dataclasses import replace
 

@@ -13,13 +13,13 @@ from pgm.runtime.running import run
 from .climbing import MOVING, climb
 from .found import Found, Move
 from .parent_sets import ParentSets, parent_sets
-from .problem import Problem
+from .problem import StructureProblem
 
 _BYTES = 8
 _MOST_STEPS = 26  # nodes; beyond, sets of nodes take minutes and gigabytes
 
 
-def search(options: Exact, problem: Problem) -> Found:
+def search(options: Exact, problem: StructureProblem) -> Found:
     """Find the network that no other exceeds; at the time limit the best so far, with a bound."""
     families = problem.families()
     best = climb(
@@ -50,7 +50,7 @@ def search(options: Exact, problem: Problem) -> Found:
     return made
 
 
-def _by_sets(sets: list[ParentSets], problem: Problem) -> list[tuple[int, ...]]:
+def _by_sets(sets: list[ParentSets], problem: StructureProblem) -> list[tuple[int, ...]]:
     """Silander & Myllymäki 2006: the best network of each set of nodes has a sink, and is best without it."""
     n = problem.n
     best = np.full((n, 2 ** max(n - 1, 0)), -np.inf)

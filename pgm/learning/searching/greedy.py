@@ -6,10 +6,10 @@ from pgm.learning.searches import HillClimb, Tabu
 
 from .climbing import climb
 from .found import Found
-from .problem import Problem
+from .problem import StructureProblem
 
 
-def search(options: HillClimb | Tabu, problem: Problem) -> Found:
+def search(options: HillClimb | Tabu, problem: StructureProblem) -> Found:
     """Climb from the given start."""
     return climb(
         problem.families(),

@@ -8,12 +8,12 @@ from pgm.errors import InvalidArgument, OutOfTime, UnknownVariable, listed
 from pgm.learning.searches import K2Search
 
 from .found import Found, Move
-from .problem import Problem
+from .problem import StructureProblem
 
 _SLACK = 1e-9
 
 
-def search(options: K2Search, problem: Problem) -> Found:
+def search(options: K2Search, problem: StructureProblem) -> Found:
     """Add the best parent of each node as long as the score grows."""
     known, names = problem.known, problem.names
     if not options.order:

@@ -14,7 +14,7 @@ from pgm.learning.scores import AIC, BIC
 from pgm.learning.scoring.families import Families
 from pgm.runtime import progress
 
-from .problem import Problem
+from .problem import StructureProblem
 
 MOST_NODES = 62  # a set of nodes is a bit mask
 _MOST = 30_000_000  # families: a minute or more, and half a gigabyte
@@ -28,7 +28,7 @@ class ParentSets:
     scores: np.ndarray
 
 
-def parent_sets(problem: Problem, families: Families, *, prune: bool) -> list[ParentSets]:
+def parent_sets(problem: StructureProblem, families: Families, *, prune: bool) -> list[ParentSets]:
     """The permitted sets of each node and their scores.
 
     Args:
@@ -66,7 +66,7 @@ def parent_sets(problem: Problem, families: Families, *, prune: bool) -> list[Pa
     return found
 
 
-def _of_node(problem: Problem, families: Families, v: int, room: int, prune: bool) -> ParentSets:
+def _of_node(problem: StructureProblem, families: Families, v: int, room: int, prune: bool) -> ParentSets:
     """Level by level; a set is made by adding the last of its optional members."""
     known = problem.known
     base = tuple(np.flatnonzero(known.required[:, v]).tolist())
@@ -108,7 +108,7 @@ def _of_node(problem: Problem, families: Families, v: int, room: int, prune: boo
     return ParentSets(np.array(masks, np.int64)[order], np.array(scores)[order])
 
 
-def _hopeless(problem: Problem, v: int) -> Callable[[tuple[int, ...]], float] | None:
+def _hopeless(problem: StructureProblem, v: int) -> Callable[[tuple[int, ...]], float] | None:
     """What all sets larger than one can score: their likelihood is at most 1, and their tables are larger."""
     if not isinstance(problem.score, BIC | AIC) or problem.numbers:
         return None

@@ -24,7 +24,7 @@ from .constraints import Constraints
 
 
 @dataclass(frozen=True)
-class Problem:
+class StructureProblem:
     """Columns, and what is asked of them; nodes are numbered in the order of their names.
 
     So no search can depend on the order of the columns.
@@ -133,11 +133,11 @@ class Problem:
             self.clock,
         )
 
-    def with_score(self, score: Score) -> Problem:
+    def with_score(self, score: Score) -> StructureProblem:
         """The same under another score."""
         return replace(self, score=score)
 
-    def in_order(self) -> Problem:
+    def in_order(self) -> StructureProblem:
         """The same with its rows in an order of their own, so that what is drawn depends on no other."""
         self.need_rows("bootstrap=")
         if not self.columns:
@@ -147,14 +147,14 @@ class Problem:
         weights = None if self.weights is None else self.weights[order]
         return replace(self, columns=tuple(column[order] for column in self.columns), weights=weights)
 
-    def resampled(self, weights: np.ndarray, rng: np.random.Generator) -> Problem:
+    def resampled(self, weights: np.ndarray, rng: np.random.Generator) -> StructureProblem:
         """The same with other weights; rows that weigh nothing are left out."""
         kept = np.flatnonzero(weights)
         columns = tuple(column[kept] for column in self.columns)
         return replace(self, columns=columns, weights=weights[kept].astype(np.float64), rng=rng)
 
 
-def sampled_rows(problem: Problem, rng: np.random.Generator) -> np.ndarray:
+def sampled_rows(problem: StructureProblem, rng: np.random.Generator) -> np.ndarray:
     """How often each row is drawn when as many are drawn with replacement; weighted rows by their weights."""
     n = problem.n_rows
     if problem.weights is None:

@@ -18,12 +18,12 @@ from pgm.learning.scoring.families import Families
 from .exact import members
 from .found import Found
 from .parent_sets import ParentSets
-from .problem import Problem
+from .problem import StructureProblem
 
 _TIME = 600.0  # seconds, where there is no limit
 
 
-def by_cuts(sets: list[ParentSets], problem: Problem, families: Families, best: Found) -> Found:
+def by_cuts(sets: list[ParentSets], problem: StructureProblem, families: Families, best: Found) -> Found:
     """Solve; at the time limit the better of what was known and found, with the bound that was proved."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array, vstack

@@ -15,12 +15,12 @@ from pgm.runtime.threads import Task, run_all
 
 from .constraints import Constraints
 from .found import Found
-from .problem import Problem, sampled_rows
+from .problem import StructureProblem, sampled_rows
 
 Shares = list[tuple[int, int, float]]
 
 
-def shares(problem: Problem, how: Search, samples: int, found: Found) -> list[Shares]:
+def shares(problem: StructureProblem, how: Search, samples: int, found: Found) -> list[Shares]:
     """The arcs found in each of this many samples; fewer if time runs out, which is noted in `found`."""
     if not samples or found.stopped_by:
         if samples:

@@ -14,17 +14,17 @@ from .climbing import MOVING, climb, drop_idle
 from .exact import members
 from .found import Found, Move
 from .parent_sets import parent_sets
-from .problem import Problem
+from .problem import StructureProblem
 
 _CHUNK = 1000
 
 
-def search(options: OrderMCMC | StructureMCMC, problem: Problem) -> Found:
+def search(options: OrderMCMC | StructureMCMC, problem: StructureProblem) -> Found:
     """Draw, and keep the best network."""
     return _orders(options, problem) if isinstance(options, OrderMCMC) else _networks(options, problem)
 
 
-def _orders(options: OrderMCMC, problem: Problem) -> Found:
+def _orders(options: OrderMCMC, problem: StructureProblem) -> Found:
     """Two nodes of the order change places; each node's sets of parents are summed over exactly."""
     n, families = problem.n, problem.families()
     first = climb(
@@ -77,7 +77,7 @@ def _orders(options: OrderMCMC, problem: Problem) -> Found:
     return found
 
 
-def _networks(options: StructureMCMC, problem: Problem) -> Found:
+def _networks(options: StructureMCMC, problem: StructureProblem) -> Found:
     """Metropolis' walk: a pair (u, v) is drawn; u -> v is added, removed, or made of v -> u.
 
     What leads back is drawn as often, so what is accepted depends on the scores alone.
@@ -141,7 +141,7 @@ def _networks(options: StructureMCMC, problem: Problem) -> Found:
 
 
 def _proposed(
-    u: int, v: int, arcs: np.ndarray, parents: list[tuple[int, ...]], problem: Problem
+    u: int, v: int, arcs: np.ndarray, parents: list[tuple[int, ...]], problem: StructureProblem
 ) -> list[tuple[int, tuple[int, ...]]] | None:
     """The families that change, and how; None if the move is not permitted or closes a cycle."""
     known = problem.known

@@ -17,17 +17,17 @@ from pgm.runtime import progress
 from .climbing import climb
 from .constraints import Constraints
 from .found import Found, Move
-from .problem import Problem
+from .problem import StructureProblem
 
 
-def search(options: PC | IAMB | MMHC, problem: Problem) -> Found:
+def search(options: PC | IAMB | MMHC, problem: StructureProblem) -> Found:
     """Search by tests."""
     if isinstance(options, PC):
         return _pc(options, problem)
     return _iamb(options, problem) if isinstance(options, IAMB) else _mmhc(options, problem)
 
 
-def _tester(options: PC | IAMB | MMHC, problem: Problem) -> Tester:
+def _tester(options: PC | IAMB | MMHC, problem: StructureProblem) -> Tester:
     test = options.test
     if test is None:
         test = "partial-correlation" if problem.numbers else "g"
@@ -37,7 +37,7 @@ def _tester(options: PC | IAMB | MMHC, problem: Problem) -> Tester:
 # --- PC ---
 
 
-def _pc(options: PC, problem: Problem) -> Found:
+def _pc(options: PC, problem: StructureProblem) -> Found:
     """Spirtes & Glymour 1991, in the form that does not depend on the order (Colombo & Maathuis 2014)."""
     known, n = problem.known, problem.n
     tester = _tester(options, problem)
@@ -139,7 +139,7 @@ def _extended(parents: Sets, beside: Sets, known: Constraints, found: Found) -> 
 # --- Markov blankets ---
 
 
-def _iamb(options: IAMB, problem: Problem) -> Found:
+def _iamb(options: IAMB, problem: StructureProblem) -> Found:
     """Tsamardinos, Aliferis & Statnikov 2003; then the network of the target and its blanket."""
     if options.target is None:
         raise InvalidArgument(
@@ -199,7 +199,7 @@ def markov_blanket(tester: Tester, target: int, alpha: float) -> list[int]:
 # --- max-min hill climbing ---
 
 
-def _mmhc(options: MMHC, problem: Problem) -> Found:
+def _mmhc(options: MMHC, problem: StructureProblem) -> Found:
     """Tsamardinos, Brown & Aliferis 2006: candidates by tests, the network by hill climbing among them."""
     known, n = problem.known, problem.n
     tester = _tester(options, problem)

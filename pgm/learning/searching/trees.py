@@ -11,10 +11,10 @@ from pgm.learning.searches import TAN, ChowLiu
 
 from .constraints import Constraints
 from .found import Found, Move
-from .problem import Problem
+from .problem import StructureProblem
 
 
-def search(options: ChowLiu | TAN, problem: Problem) -> Found:
+def search(options: ChowLiu | TAN, problem: StructureProblem) -> Found:
     """Weigh each pair by what it tells, and take the heaviest tree."""
     known = problem.known
     given: tuple[int, ...] = ()
@@ -43,7 +43,7 @@ def search(options: ChowLiu | TAN, problem: Problem) -> Found:
     return Found([tuple(sorted(those)) for those in parents], total, [*trace, Move("tree", None, total)])
 
 
-def _place(name: str | None, problem: Problem, what: str) -> int:
+def _place(name: str | None, problem: StructureProblem, what: str) -> int:
     if name is None:
         raise InvalidArgument(f'search="tan" needs the class: write pgm.searches.TAN({what}="...").')
     if name not in problem.names:
@@ -51,7 +51,7 @@ def _place(name: str | None, problem: Problem, what: str) -> int:
     return problem.names.index(name)
 
 
-def _information(problem: Problem, given: tuple[int, ...]) -> np.ndarray:
+def _information(problem: StructureProblem, given: tuple[int, ...]) -> np.ndarray:
     """[u, v]: rows times the mutual information of each pair, given others; -inf where no arc may be."""
     families = problem.with_score(LogLikelihood()).families()
     weights = np.full((problem.n, problem.n), -np.inf)

@@ -8,7 +8,7 @@ from pgm.cpds import CPD, TableCPD
 from pgm.learning.parameters import Rule
 from pgm.models import BayesianNetwork
 from pgm.models.fitting import Fit, Task
-from pgm.models.fitting_input import Options, Rows
+from pgm.models.fitting_input import Options, TrainingRows
 
 from .row_classifier import frozen
 from .training import Training
@@ -31,7 +31,9 @@ def climbed(data: Training, cpds: Iterable[CPD], made: Mapping[str, Rule], *, ke
     )
     codes = {target.name: data.labels, **data.codes}
     there = {name: column for name, column in codes.items() if name in net}
-    rows = Rows(len(data.labels), there, dict(data.values), data.weights, bool((data.weights == 1.0).all()))
+    rows = TrainingRows(
+        len(data.labels), there, dict(data.values), data.weights, bool((data.weights == 1.0).all())
+    )
     rules = {**made, target.name: Rule(fixed=keep_shares)}
     task = Task(net, {n: net.cpd(n) for n in net.nodes}, rows, rules, [], {}, data.clock)
     return task.climbed(Options(max_iter=_STEPS, tol=_TOL))

@@ -15,7 +15,7 @@ from pgm.cpds.table_input import check_cells
 from pgm.errors import InvalidEvidence, InvalidTable, TooLarge
 from pgm.evidence import Observed, observe
 from pgm.factors import Gate
-from pgm.inference.engines.decisions import Problem, Schedule, schedule, solve
+from pgm.inference.engines.decisions import DiagramProblem, Schedule, schedule, solve
 from pgm.runtime.clock import start_clock
 from pgm.runtime.room import size_of
 
@@ -84,13 +84,13 @@ class Tables:
         """The tables, probabilities first."""
         return [*self.probabilities, *self.utilities]
 
-    def problem(self, rounds: Sequence[tuple[bool, tuple[int, ...]]]) -> Problem:
+    def problem(self, rounds: Sequence[tuple[bool, tuple[int, ...]]]) -> DiagramProblem:
         """Return the structure, with what is eliminated when.
 
         Args:
             rounds: (whether a decision, variables), the first to go first.
         """
-        return Problem(
+        return DiagramProblem(
             tuple(self.cards),
             tuple(self.scopes),
             tuple(self.heads),

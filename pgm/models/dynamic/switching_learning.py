@@ -148,9 +148,11 @@ def _moments(p: Parameters, k: int, e: Any, y: np.ndarray, u: np.ndarray | None)
     if u is not None:
         xz[:, n:-1] = e.x[1:, k].T @ u[: T - 1]
     xz[:, -1] = e.x[1:, k].sum(axis=0)
-    moves = em.Regression(np.full(n, w.sum()), square.sum(axis=0, keepdims=True), xz, e.xx[1:, k].sum(axis=0))
+    moves = em.RegressionMoments(
+        np.full(n, w.sum()), square.sum(axis=0, keepdims=True), xz, e.xx[1:, k].sum(axis=0)
+    )
     one = np.full((1, 1, 1), e.weight[0, k])
-    start = em.Regression(np.full(n, e.weight[0, k]), one, e.x[:1, k].T.copy(), e.xx[0, k])
+    start = em.RegressionMoments(np.full(n, e.weight[0, k]), one, e.x[:1, k].T.copy(), e.xx[0, k])
     return em.Moments(start, moves, looks)
 
 

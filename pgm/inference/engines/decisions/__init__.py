@@ -5,12 +5,12 @@ the utilities that depend on it into their expectation given the rest; a decisio
 `schedule` finds the steps and their sizes, and allocates nothing; `solve` runs them.
 """
 
-from .schedule import Problem, Schedule, Step, schedule
+from .schedule import DiagramProblem, Schedule, Step, schedule
 from .solution import Choice, Solution, best_actions, over_last, solve
 
 __all__ = [
     "Choice",
-    "Problem",
+    "DiagramProblem",
     "Schedule",
     "Solution",
     "Step",

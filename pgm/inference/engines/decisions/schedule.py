@@ -10,7 +10,7 @@ Scope = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Problem:
+class DiagramProblem:
     """The structure of a decision problem: which tables there are, and when each variable is eliminated.
 
     Probabilities come first among the tables, then utilities.
@@ -50,13 +50,13 @@ class Schedule:
     operations: float
 
 
-def schedule(problem: Problem) -> Schedule:
+def schedule(problem: DiagramProblem) -> Schedule:
     """Return the steps: in each round the variable first whose table is the smallest."""
     return _Scheduler(problem).run()
 
 
 class _Scheduler:
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: DiagramProblem) -> None:
         self.cards = problem.cards
         self.scopes: list[Scope] = [*problem.probabilities, *problem.utilities]
         n = len(problem.probabilities)
