@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from pgm.printing import joined, label
+from pgm.printing import label
 
 LONGEST = 5_000  # probabilities in a formula that is written out
 
@@ -263,9 +263,3 @@ def probabilities(formula: Formula) -> Iterator[P]:
             stack.append(part.of)
         else:
             stack += [part.top, part.bottom]
-
-
-def names_in(some: Iterable[Any]) -> str:
-    """Names for a line of text."""
-    names = list(some)
-    return joined(names, len(names), 300)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -162,11 +161,3 @@ def sampled_rows(problem: StructureProblem, rng: np.random.Generator) -> np.ndar
     total = float(problem.weights.sum())
     drawn: np.ndarray = rng.multinomial(max(1, round(total)), problem.weights / total).astype(np.float64)
     return drawn
-
-
-def parents_of(arcs: Sequence[tuple[int, int]], n: int) -> list[tuple[int, ...]]:
-    """The parents of each node."""
-    found: list[list[int]] = [[] for _ in range(n)]
-    for u, v in arcs:
-        found[v].append(u)
-    return [tuple(sorted(those)) for those in found]

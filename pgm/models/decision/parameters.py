@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pgm.cpds import TableCPD
-from pgm.cpds.table_input import row_label
 from pgm.errors import InvalidArgument, InvalidStructure, UnknownVariable, listed, shown
-from pgm.variables import Variable
 
 if TYPE_CHECKING:
     from .influence_diagram import InfluenceDiagram
@@ -186,12 +184,6 @@ def weight(diagram: InfluenceDiagram, name: str) -> float:
         assert weights is not None
         total += weights[diagram._utilities[user].parents.index(name)] * weight(diagram, user)
     return total
-
-
-def row_name(diagram: InfluenceDiagram, node: str, at: tuple[int, ...]) -> str:
-    """Return the row of a table in words."""
-    given: list[Variable] = [diagram.variables[name] for name in diagram.parents(node)]
-    return row_label(given, at[: len(given)])
 
 
 def _table(diagram: InfluenceDiagram, where: Entry) -> np.ndarray:

@@ -589,7 +589,9 @@ class LinearDynamicalSystem(Tabular):
             figsize: width and height of a new figure in inches; the size that the drawing needs if left out.
             title: what stands above; what is shown if left out.
         """
-        return linear_network.in_slices(self).plot(ax=ax, figsize=figsize, title=title)
+        from pgm import plot
+
+        return plot.network(linear_network.picture(self), ax=ax, figsize=figsize, title=title)
 
     # --- inside ---
 

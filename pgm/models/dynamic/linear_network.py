@@ -17,6 +17,7 @@ from .checks import check_steps
 from .dynamic_bayesian_network import DynamicBayesianNetwork
 from .linear_parameters import Varying, names_of
 from .linear_questions import Parameters, added, of_gap, schedule
+from .network_unrolled import drawn
 
 if TYPE_CHECKING:
     from .linear_dynamical_system import LinearDynamicalSystem
@@ -72,6 +73,15 @@ def in_slices(system: LinearDynamicalSystem) -> DynamicBayesianNetwork:
         net.add(name, LinearGaussian(found), initial=LinearGaussian() if found else None)
     for i, name in enumerate(seen):
         net.add(name, LinearGaussian(arrows(p.C, system.states, i) | arrows(p.D, own, i)))
+    return net
+
+
+def picture(system: LinearDynamicalSystem) -> BayesianNetwork:
+    """The two steps of `in_slices` to draw, without what was observed before, which leads nowhere."""
+    slices = in_slices(system)
+    net, _ = drawn(slices.name, slices._nodes, slices.lag + 1, named=True)
+    for name in [name for name in net.nodes if name.endswith("[-1]") and not net.children(name)]:
+        net.remove(name)
     return net
 
 

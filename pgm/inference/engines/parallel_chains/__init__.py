@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 
-from pgm.inference.engines.chain import Chain, Rows, log_likelihoods
+from pgm.inference.engines.chain import Chain
 from pgm.runtime.clock import Clock
 
 _HELD = 2**24  # log densities that are kept; more are found again each time
@@ -130,13 +130,3 @@ def moved(chain: Chain, starts: np.ndarray) -> np.ndarray:
         found[starts[:-1][lengths > t] + t] = p
         p = p @ chain.move
     return found
-
-
-def log_paths(chains: Sequence[Chain], emitted: Emitted, paths: np.ndarray, clock: Clock) -> float:
-    """Log P(the paths of all chains, what was observed)."""
-    total = float(emitted.on(paths).sum())
-    for chain, path in zip(chains, paths, strict=True):
-        logs = np.full((path.size, chain.k), -np.inf)
-        logs[np.arange(path.size), path] = 0.0
-        total += float(log_likelihoods(chain, Rows(logs, _NO_CODES, emitted.starts), clock).sum())
-    return total
