@@ -228,7 +228,7 @@ def test_results_print_pickle_and_draw() -> None:
         assert len(one.to_pandas()) == len(one)
         assert one.plot().get_title()
     assert why.plot(kind="paths").get_title()
-    assert told.plot(kind="map").get_title().split() == ["what", "tells", "about", "rain"]
+    assert told.plot(kind="map").get_title().split() == ["information", "about", "rain"]
     assert net.explain("rain", {"cloudy": True}).plot().get_title()
     for one in (why, told):
         with pytest.raises(pgm.InvalidArgument, match="kind is"):

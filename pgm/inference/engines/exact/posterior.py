@@ -59,12 +59,6 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
 
     # --- sums ---
 
-    def _sliced(
-        self, targets: tuple[int, ...] | None, needs: Callable[[], Needs]
-    ) -> tuple[np.ndarray, Wide] | None:
-        """The answer and the total from a tree shared by all questions like this one, if that pays."""
-        return self.on_shared_tree(targets, needs, Sliced.answer)
-
     def on_shared_tree(
         self,
         targets: tuple[int, ...] | None,
@@ -91,7 +85,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
 
     def total(self) -> Wide:
         """The sum of the product of all factors with the evidence."""
-        found = self._sliced((), lambda: TOTAL)
+        found = self.on_shared_tree((), lambda: TOTAL, Sliced.answer)
         if found is not None:
             return found[1]
         return self._total_on_a_tree()
@@ -109,7 +103,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         def needs() -> Needs:
             return self._needs_of_joint(targets, question)
 
-        found = self._sliced(tuple(targets), needs)
+        found = self.on_shared_tree(tuple(targets), needs, Sliced.answer)
         if found is not None:
             return found[0] if len(targets) == 1 else found[0].reshape([int(cards[t]) for t in targets])
         table = narrow(self.joint_table(targets, needs()))
@@ -138,7 +132,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         """
         wanted = self.everything() if targets is None else np.array(targets, dtype=np.int64)
         needs = self.needs_of_marginals(targets)
-        found = None if targets is not None else self._sliced(None, lambda: needs)
+        found = None if targets is not None else self.on_shared_tree(None, lambda: needs, Sliced.answer)
         if found is not None:
             return found
         case = reduce_case(self.program, self.known, wanted, self.clock)

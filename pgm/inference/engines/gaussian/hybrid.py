@@ -337,7 +337,7 @@ class HybridSums(Context, NamedSums):
             )
         known = [x for x in continuous if self.seen[x]]
         free = [x for x in continuous if not self.seen[x]]
-        own = own_densities.asked_for(g, continuous, self.seen, list(self.intervals))
+        own = own_densities.asked_for(g, continuous, self.seen, list(self.intervals)) if g.own else None
         if own is not None:
             return self._of_own(own, continuous, variables, report)
         if self.intervals:

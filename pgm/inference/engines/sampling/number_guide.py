@@ -18,7 +18,6 @@ from pgm.errors import InvalidArgument
 from pgm.factors import Dense
 from pgm.inference.engines.gaussian import own_densities
 from pgm.inference.engines.sampling import Gibbs, Importance
-from pgm.inference.engines.sampling.draws import generator
 from pgm.inference.engines.sampling.number_cases import Cases, truncated
 from pgm.inference.engines.sampling.number_chains import NumberChains
 from pgm.inference.engines.sampling.number_model import NumberModel
@@ -114,9 +113,9 @@ class Guide:
 
     # --- drawing ---
 
-    def draw(self, n: int, seed: int) -> Cases:
+    def draw(self, n: int, rng: np.random.Generator) -> Cases:
         """Weighted cases of the variables that evidence depends on."""
-        model, rng = self.model, generator(seed, 1 << 37)
+        model = self.model
         plain = Cases(model, -(-n // _PLAIN_EVERY), rng).draw(self.above)
         guided = self._guided(n - len(plain.logs), rng)
         cases = Cases(model, n, rng)

@@ -318,7 +318,7 @@ class GuidedNumbers(_Summed, _Sampled):
         model, options = self._model, self.options
         assert isinstance(options, Importance)
         guide = Guide(model, options)
-        cases = guide.draw(options.samples, options.seed)
+        cases = guide.draw(options.samples, generator(options.seed, 1 << 37))
         cases.draw(model.needed(about) | guide.above, guide.above)
         return weighted(cases.codes, cases.values, cases.logs, options.name)
 
