@@ -72,11 +72,14 @@ class Chain:
     @cached_property
     def arcs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Where the arcs of each state begin, where they lead, their probabilities; empty if most exist."""
-        k, there = self.k, self.move > 0.0
-        if k < 4 or there.sum() > _SPARSE * k * k:
+        if self.k < 4 or (self.move > 0.0).sum() > _SPARSE * self.k**2:
             return _NO_INTS, _NO_INTS, _NO_FLOATS
-        at = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int64)
-        return at, np.nonzero(there)[1].astype(np.int64), self.move[there]
+        return _arcs(self.move)
+
+    @cached_property
+    def arcs_into(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Where those into each state begin, whence they come, their probabilities; there are `arcs`."""
+        return _arcs(self.move.T)
 
     @cached_property
     def is_four(self) -> bool:
@@ -99,6 +102,12 @@ class Chain:
         """Whether some transitions are so small compared with others that sums may lose states."""
         small = np.concatenate([self.start, self.flat])
         return not self.is_safe and bool(small[small > 0.0].min(initial=1.0) < _LEAST_WITH_ZEROS)
+
+
+def _arcs(move: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    there = move > 0.0
+    at = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int64)
+    return at, np.nonzero(there)[1].astype(np.int64), move[there]
 
 
 _Places = np.ndarray | None  # the positions of rows of some sequences among all; None: these are all
@@ -210,13 +219,16 @@ def log_likelihoods(chain: Chain, rows: Rows, clock: Clock) -> np.ndarray:
     def fast(rows: Rows, at: _Places) -> tuple[np.ndarray, ...]:
         count = rows.starts.size - 1
         logs, powers = np.empty(count), np.empty(count, np.int64)
+        args: tuple[Any, ...]
         if chain.k == 4:
-            args: tuple[Any, ...] = (chain.start, chain.flat, rows.like, rows.code)
-            name = "score_of_four"
+            name, args = "score_of_four", (chain.start, chain.flat)
+        elif chain.arcs[0].size:
+            name, args = "score_along", (chain.start, *chain.arcs, *chain.arcs_into, chain.room())
         else:
-            args = (chain.start, chain.flat, chain.turned, *chain.arcs, chain.room(), rows.like, rows.code)
-            name = "score"
-        _run(name, *args, rows.starts, int(chain.is_safe), logs, powers, chain=chain, rows=rows, clock=clock)
+            name, args = "score", (chain.start, chain.flat, chain.turned, chain.room())
+        safe = () if name == "score_along" else (int(chain.is_safe),)
+        seen = (rows.like, rows.code, rows.starts, *safe)
+        _run(name, *args, *seen, logs, powers, chain=chain, rows=rows, clock=clock)
         logs += powers * _LN2
         shift = rows.shift_of()
         return (logs if shift is None else logs + np.add.reduceat(shift, rows.starts[:-1]),)
@@ -602,12 +614,17 @@ def _forward(
     alpha = aligned((rows.n_rows, chain.k)) if alpha is None else alpha
     share = np.empty(rows.n_rows)
     carried = np.zeros(chain.k + 1) if carried is None else carried
-    shared = (rows.like, rows.code, rows.starts, int(chain.is_safe), carried, alpha.reshape(-1), share)
+    seen, kept = (rows.like, rows.code, rows.starts), (carried, alpha.reshape(-1), share)
+    args: tuple[Any, ...]
     if chain.is_four:
-        _run_to_row("forward_of_four", chain.start, chain.flat, *shared, chain=chain, rows=rows, clock=clock)
+        name, args = "forward_of_four", (chain.start, chain.flat, *seen, int(chain.is_safe), *kept)
+    elif chain.arcs[0].size:
+        name = "forward_along"
+        args = (chain.start, *chain.arcs, *chain.arcs_into, *seen, *kept, chain.room())
     else:
-        of_chain = (chain.start, chain.flat, *chain.arcs)
-        _run_to_row("forward", *of_chain, *shared, chain.room(), chain=chain, rows=rows, clock=clock)
+        name = "forward"
+        args = (chain.start, chain.flat, *seen, int(chain.is_safe), *kept, chain.room())
+    _run_to_row(name, *args, chain=chain, rows=rows, clock=clock)
     return alpha, share
 
 
@@ -621,11 +638,14 @@ def _backward(
     clock: Clock,
 ) -> None:
     shared = (rows.like, rows.code, rows.starts, weight, alpha.reshape(-1), share)
+    args: tuple[Any, ...]
     if chain.is_four:
-        _run("backward_of_four", chain.flat, *shared, *sums, chain=chain, rows=rows, clock=clock)
+        name, args = "backward_of_four", (chain.flat, *shared, *sums)
+    elif chain.arcs[0].size:
+        name, args = "backward_along", (*chain.arcs, *shared, chain.room(), *sums)
     else:
-        args = (chain.turned, *chain.arcs, *shared, chain.room(), *sums)
-        _run("backward", *args, chain=chain, rows=rows, clock=clock)
+        name, args = "backward", (chain.turned, *shared, chain.room(), *sums)
+    _run(name, *args, chain=chain, rows=rows, clock=clock)
 
 
 def _forward_in_logs(

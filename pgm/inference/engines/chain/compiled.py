@@ -19,25 +19,12 @@ from pgm.runtime.kinds import Bytes, Flag, Floats, Ints, Ints32
 
 DONE, STOPPED, NARROW, IMPOSSIBLE = 0, 1, 2, 3  # as in pgm/inference/trees/sweeps/compiled.py
 _LOOK = 4096  # rows between two looks at the stop flag
+_SEE = 16  # rows between two looks at how many states are possible
 _LOW = 2.0**-64  # what is summed up below this is scaled
 _UP = 2.0**64
 _TINY = 2.0**-500  # a positive share below this may be lost later
 _FIRST = 2.0**-300  # the least sum in the first step
 _BESIDE = 4  # sequences that go side by side, so that none waits for its own last step
-
-
-def _ahead(k, move, at, to, arc, a, o, out):
-    """One step of a distribution that stands at a[o]: out = a * move."""
-    if at.size == 0:
-        _times(k, move, a, o, out, 0)
-    else:
-        for j in range(k):
-            out[j] = 0.0
-        for i in range(k):
-            x = a[o + i]
-            if x != 0.0:
-                for e in range(at[i], at[i + 1]):
-                    out[to[e]] += x * arc[e]
 
 
 def _times(k, move, a, o, out, p):
@@ -83,13 +70,45 @@ def _times(k, move, a, o, out, p):
         i += 1
 
 
-def _along(k, at, to, arc, w, s, out, p):
-    """A step back along the arcs: what stands at out[p] is move * w."""
+def _along(k, at, to, arc, w, out):
+    """A step back along the arcs: out = move * w."""
     for i in range(k):
         x = 0.0
         for e in range(at[i], at[i + 1]):
-            x += arc[e] * w[s + to[e]]
-        out[p + i] = x
+            x += arc[e] * w[to[e]]
+        out[i] = x
+
+
+def _onward(k, at, to, arc, into, of, way, a, few, like, b, out):
+    """A step along the arcs: out = a * move * like.
+
+    Where `few` states are possible it goes along the arcs out of these; else along those into each state,
+    whose sum then does not wait for memory. Either way a sum is of the same numbers in the same order.
+    """
+    if few:
+        for j in apart(k):
+            out[j] = 0.0
+        for i in range(k):
+            x = a[i]
+            if x != 0.0:
+                for e in range(at[i], at[i + 1]):
+                    out[to[e]] += x * arc[e]
+        for j in apart(k):
+            out[j] *= like[b + j]
+    else:
+        for j in range(k):
+            x = 0.0
+            for e in range(into[j], into[j + 1]):
+                x += a[of[e]] * way[e]
+            out[j] = x * like[b + j]
+
+
+def _are_few(k, a):
+    """Whether so many states are impossible that it pays to look which."""
+    live = 0
+    for j in range(k):
+        live += 1 if a[j] != 0.0 else 0
+    return 8 * live < 7 * k
 
 
 def _total(a, o, k):
@@ -108,9 +127,6 @@ def _total(a, o, k):
 def forward(
     start: Floats,
     move: Floats,
-    at: Ints,
-    to: Ints,
-    arc: Floats,
     like: Floats,
     code: Ints32,
     starts: Ints,
@@ -134,9 +150,6 @@ def forward(
         status = _forward(
             start,
             move,
-            at,
-            to,
-            arc,
             like,
             code,
             starts,
@@ -159,18 +172,13 @@ def forward(
     return DONE
 
 
-def _forward(
-    start, move, at, to, arc, like, code, starts, safe, first, last, carried, alpha, share, room, where, stop
-):
+def _forward(start, move, like, code, starts, safe, first, last, carried, alpha, share, room, where, stop):
     k = start.size
     if k == 8:
         return _side_by_side(
             8,
             start,
             move,
-            at,
-            to,
-            arc,
             like,
             code,
             starts,
@@ -189,9 +197,6 @@ def _forward(
             16,
             start,
             move,
-            at,
-            to,
-            arc,
             like,
             code,
             starts,
@@ -210,9 +215,6 @@ def _forward(
             32,
             start,
             move,
-            at,
-            to,
-            arc,
             like,
             code,
             starts,
@@ -231,9 +233,6 @@ def _forward(
             k,
             start,
             move,
-            at,
-            to,
-            arc,
             like,
             code,
             starts,
@@ -253,9 +252,6 @@ def _side_by_side(
     k,
     start,
     move,
-    at,
-    to,
-    arc,
     like,
     code,
     starts,
@@ -293,10 +289,8 @@ def _side_by_side(
                 if i == 0 and not (goes_on and n == 0):
                     for j in apart(k):
                         ahead[j] = start[j]
-                elif at.size == 0:
-                    _times(k, move, a, s, ahead, 0)
                 else:
-                    _ahead(k, move, at, to, arc, a, s, ahead)
+                    _times(k, move, a, s, ahead, 0)
                 for j in apart(k):
                     a[s + j] = ahead[j] * like[b + j]
         for n in range(first, last):
@@ -326,6 +320,74 @@ def _side_by_side(
         for j in apart(k):
             carried[j] = a[(last - first - 1) * k + j]
         carried[k] = before[last - first - 1]
+    return DONE
+
+
+def forward_along(
+    start: Floats,
+    at: Ints,
+    to: Ints,
+    arc: Floats,
+    into: Ints,
+    of: Ints,
+    way: Floats,
+    like: Floats,
+    code: Ints32,
+    starts: Ints,
+    carried: Floats,
+    alpha: Floats,
+    share: Floats,
+    room: Floats,
+    where: Ints,
+    stop: Flag,
+):
+    """The same where most transitions are impossible: along the arcs."""
+    k = start.size
+    coded = code.size > 0
+    s = 0  # where in `room` the last step is
+    few = False
+    for n in range(starts.size - 1):
+        goes_on = n == 0 and carried[k] > 0.0
+        before = carried[k] if goes_on else 1.0
+        if goes_on:
+            for j in range(k):
+                room[s + j] = carried[j]
+        for t in range(starts[n], starts[n + 1]):
+            if t % _LOOK == 0 and stop[0] != 0:
+                return STOPPED
+            o = t * k
+            b = code[t] * k if coded else o
+            s, a = k - s, room[s : s + k]
+            out = room[s : s + k]
+            if t % _SEE == 0:
+                few = _are_few(k, a)
+            is_first = t == starts[n] and not goes_on
+            if is_first:
+                for j in range(k):
+                    out[j] = start[j] * like[b + j]
+            else:
+                _onward(k, at, to, arc, into, of, way, a, few, like, b, out)
+            total = _total(out, 0, k)
+            if not total > 0.0:
+                where[0] = t
+                return IMPOSSIBLE
+            share[t] = total / before
+            inverse = 1.0 / total
+            lost = 0
+            for j in range(k):
+                x = out[j] * inverse
+                alpha[o + j] = x
+                lost += 1 if 0.0 < x < _TINY else 0
+            if lost > 0:
+                return NARROW
+            before = total
+            if total < _LOW or total > _UP:
+                for j in range(k):
+                    out[j] = alpha[o + j]
+                before = 1.0
+        carried[k] = before
+    for j in range(k):
+        carried[j] = room[s + j]
     return DONE
 
 
@@ -390,9 +452,6 @@ def forward_of_four(
 
 def backward(
     turned: Floats,
-    at: Ints,
-    to: Ints,
-    arc: Floats,
     like: Floats,
     code: Ints32,
     starts: Ints,
@@ -411,30 +470,19 @@ def backward(
     """
     k = first.size
     if k == 8:
-        return _backward(
-            8, turned, at, to, arc, like, code, starts, weight, alpha, share, room, first, pairs, seen, stop
-        )
+        return _backward(8, turned, like, code, starts, weight, alpha, share, room, first, pairs, seen, stop)
     elif k == 16:
-        return _backward(
-            16, turned, at, to, arc, like, code, starts, weight, alpha, share, room, first, pairs, seen, stop
-        )
+        return _backward(16, turned, like, code, starts, weight, alpha, share, room, first, pairs, seen, stop)
     elif k == 32:
-        return _backward(
-            32, turned, at, to, arc, like, code, starts, weight, alpha, share, room, first, pairs, seen, stop
-        )
+        return _backward(32, turned, like, code, starts, weight, alpha, share, room, first, pairs, seen, stop)
     else:
-        return _backward(
-            k, turned, at, to, arc, like, code, starts, weight, alpha, share, room, first, pairs, seen, stop
-        )
+        return _backward(k, turned, like, code, starts, weight, alpha, share, room, first, pairs, seen, stop)
 
 
-def _backward(
-    k, turned, at, to, arc, like, code, starts, weight, alpha, share, room, first, pairs, seen, stop
-):
+def _backward(k, turned, like, code, starts, weight, alpha, share, room, first, pairs, seen, stop):
     coded = code.size > 0
     counted = seen.size > 0
-    dense = at.size == 0
-    kept = pairs.size > 0 and dense  # pairs of four rows are added at once
+    kept = pairs.size > 0  # pairs of four rows are added at once
     w, beta = room[: _BESIDE * k], room[_BESIDE * k : 2 * _BESIDE * k]
     here, onward = room[2 * _BESIDE * k : 6 * _BESIDE * k], room[6 * _BESIDE * k : 10 * _BESIDE * k]
     for g in range(0, starts.size - 1, _BESIDE):
@@ -452,10 +500,8 @@ def _backward(
                 elif i == 0:
                     for j in apart(k):
                         beta[s + j] = 1.0
-                elif dense:
-                    _times(k, turned, w, s, beta, s)
                 else:
-                    _along(k, at, to, arc, w, s, beta, s)
+                    _times(k, turned, w, s, beta, s)
             for n in range(g, end):
                 t = starts[n + 1] - 1 - i
                 if t < starts[n]:
@@ -471,12 +517,6 @@ def _backward(
                     for j in apart(k):
                         here[q + j] = alpha[o + j] * many
                         onward[q + j] = w[s + j] if i > 0 else 0.0
-                elif pairs.size > 0 and i > 0:
-                    for e in range(k):
-                        x = alpha[o + e] * heavy
-                        if x != 0.0:
-                            for j in range(at[e], at[e + 1]):
-                                pairs[j] += x * w[s + to[j]]
                 for j in apart(k):
                     # From a state that cannot be reached the way on may seem as likely as it wants.
                     a = alpha[o + j]
@@ -515,6 +555,65 @@ def _add_pairs(k, here, onward, o, pairs):
         for j in apart(k):
             y0 = ((pairs[m + j] + x0 * onward[o + j]) + x1 * onward[o1 + j]) + x2 * onward[o2 + j]
             pairs[m + j] = y0 + x3 * onward[o3 + j]
+
+
+def backward_along(
+    at: Ints,
+    to: Ints,
+    arc: Floats,
+    like: Floats,
+    code: Ints32,
+    starts: Ints,
+    weight: Floats,
+    alpha: Floats,
+    share: Floats,
+    room: Floats,
+    first: Floats,
+    pairs: Floats,
+    seen: Floats,
+    stop: Flag,
+):
+    """The same where most transitions are impossible: `pairs` is by arc."""
+    k = first.size
+    coded = code.size > 0
+    counted = seen.size > 0
+    w, beta = room[:k], room[k : 2 * k]
+    for n in range(starts.size - 1):
+        heavy = weight[n]
+        last = starts[n + 1] - 1
+        for t in range(last, starts[n] - 1, -1):
+            if t % _LOOK == 0 and stop[0] != 0:
+                return STOPPED
+            o = t * k
+            b = code[t] * k if coded else o
+            inverse = 1.0 / share[t]
+            if t == last:
+                for j in range(k):
+                    beta[j] = 1.0
+            elif pairs.size == 0:
+                _along(k, at, to, arc, w, beta)
+            else:
+                for i in range(k):
+                    x = 0.0
+                    if alpha[o + i] != 0.0:
+                        y = alpha[o + i] * heavy
+                        for e in range(at[i], at[i + 1]):
+                            z = w[to[e]]
+                            x += arc[e] * z
+                            pairs[e] += y * z
+                    beta[i] = x
+            for j in apart(k):
+                # From a state that cannot be reached the way on may seem as likely as it wants.
+                a = alpha[o + j]
+                x = beta[j] if a != 0.0 else 0.0
+                w[j] = like[b + j] * inverse * x
+                alpha[o + j] = a * x
+            if counted:
+                for j in apart(k):
+                    seen[b + j] += heavy * alpha[o + j]
+        for j in range(k):
+            first[j] += heavy * alpha[starts[n] * k + j]
+    return DONE
 
 
 def backward_of_four(
@@ -630,7 +729,7 @@ def lagged(
                 if at.size == 0:
                     _times(k, turned, w, 0, beta, 0)
                 else:
-                    _along(k, at, to, arc, w, 0, beta, 0)
+                    _along(k, at, to, arc, w, beta)
             for j in range(k):
                 a = alpha[t * k + j]
                 gamma[t * k + j] = a * beta[j] if a != 0.0 else 0.0
@@ -641,9 +740,6 @@ def score(
     start: Floats,
     move: Floats,
     turned: Floats,
-    at: Ints,
-    to: Ints,
-    arc: Floats,
     room: Floats,
     like: Floats,
     code: Ints32,
@@ -659,20 +755,16 @@ def score(
     """
     k = start.size
     if k == 8:
-        return _score(8, start, move, turned, at, to, arc, room, like, code, starts, safe, logs, powers, stop)
+        return _score(8, start, move, turned, room, like, code, starts, safe, logs, powers, stop)
     elif k == 16:
-        return _score(
-            16, start, move, turned, at, to, arc, room, like, code, starts, safe, logs, powers, stop
-        )
+        return _score(16, start, move, turned, room, like, code, starts, safe, logs, powers, stop)
     elif k == 32:
-        return _score(
-            32, start, move, turned, at, to, arc, room, like, code, starts, safe, logs, powers, stop
-        )
+        return _score(32, start, move, turned, room, like, code, starts, safe, logs, powers, stop)
     else:
-        return _score(k, start, move, turned, at, to, arc, room, like, code, starts, safe, logs, powers, stop)
+        return _score(k, start, move, turned, room, like, code, starts, safe, logs, powers, stop)
 
 
-def _score(k, start, move, turned, at, to, arc, room, like, code, starts, safe, logs, powers, stop):
+def _score(k, start, move, turned, room, like, code, starts, safe, logs, powers, stop):
     """The same for k states: a number that the compiler knows, if it is usual."""
     coded = code.size > 0
     a, back = room[: _BESIDE * k], room[_BESIDE * k : 2 * _BESIDE * k]
@@ -737,7 +829,7 @@ def _score(k, start, move, turned, at, to, arc, room, like, code, starts, safe, 
                 if t % _LOOK == 0 and stop[0] != 0:
                     return STOPPED
                 b = code[t] * k if coded else t * k
-                _ahead(k, move, at, to, arc, a, s, ahead)
+                _times(k, move, a, s, ahead, 0)
                 for j in apart(k):
                     a[s + j] = ahead[j] * like[b + j]
                 total = _total(a, s, k)
@@ -756,6 +848,62 @@ def _score(k, start, move, turned, at, to, arc, room, like, code, starts, safe, 
             if not total > 0.0:
                 return NARROW
             logs[n] = math.log(total)
+    return DONE
+
+
+def score_along(
+    start: Floats,
+    at: Ints,
+    to: Ints,
+    arc: Floats,
+    into: Ints,
+    of: Ints,
+    way: Floats,
+    room: Floats,
+    like: Floats,
+    code: Ints32,
+    starts: Ints,
+    logs: Floats,
+    powers: Ints,
+    stop: Flag,
+):
+    """The same where most transitions are impossible: along the arcs, and forwards only."""
+    k = start.size
+    coded = code.size > 0
+    s = 0  # where in `room` the last step is
+    few = False
+    for n in range(starts.size - 1):
+        b = code[starts[n]] * k if coded else starts[n] * k
+        total = 0.0
+        for j in range(k):
+            x = start[j] * like[b + j]
+            room[s + j] = x
+            total += x
+        if not total > 0.0:
+            return NARROW  # or impossible: whoever looks for the step will see
+        powers[n] = 0
+        for t in range(starts[n] + 1, starts[n + 1]):
+            if t % _LOOK == 0 and stop[0] != 0:
+                return STOPPED
+            b = code[t] * k if coded else t * k
+            s, a = k - s, room[s : s + k]
+            out = room[s : s + k]
+            if t % _SEE == 0:
+                few = _are_few(k, a)
+            _onward(k, at, to, arc, into, of, way, a, few, like, b, out)
+            total = _total(out, 0, k)
+            if not total > 0.0:
+                return NARROW
+            if not _LOW <= total <= _UP:
+                power = _scaled(out, 0, k, total)
+                powers[n] += power
+            for j in range(k):
+                if 0.0 < out[j] < _TINY:
+                    return NARROW
+        total = 0.0
+        for j in range(k):
+            total += room[s + j]
+        logs[n] = math.log(total)
     return DONE
 
 
