@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import integrate, stats
 from sklearn.tree import DecisionTreeClassifier
 
 import pgm
@@ -41,6 +41,22 @@ def test_an_interval_below(ends: tuple[float, float], engine: Any) -> None:
     x = net.query("x", known, engine=engine)
     assert x.mean == pytest.approx(right.mean() / 2.0, abs=4 * x.report.error)
     assert x.variance == pytest.approx(0.5 + right.var() / 4.0, rel=0.1)
+
+
+@pytest.mark.parametrize("engine", ["gibbs", "importance"])
+def test_an_interval_on_a_density_of_its_own(engine: str) -> None:
+    net = pgm.BayesianNetwork()
+    net.add("fault", 0.3)
+    densities = {True: stats.norm(0.0, 1.0), False: stats.norm(3.0, 1.0)}
+    net.add("x", pgm.DensityCPD(densities), parents=["fault"])
+    net.add("y", pgm.LinearGaussian({"x": 1.0}, sd=1.0))
+    x = np.linspace(1.0, 2.0, 4001)
+    below = stats.norm(x, 1.0).pdf(1.2)
+    has, has_not = (integrate.simpson(densities[fault].pdf(x) * below, x=x) for fault in (True, False))
+    right = 0.3 * has / (0.3 * has + 0.7 * has_not)
+    found = net.query("fault", {"x": pgm.Interval(1.0, 2.0), "y": 1.2}, engine=engine)
+    assert found[True] == pytest.approx(right, abs=4 * found.report.error)
+    assert found.report.error < 0.03
 
 
 def test_normal_draws_between_two_ends() -> None:
