@@ -52,7 +52,7 @@ def answer_tornado(
         middle = curves[0].answer if curves else 0.0
         for side, color, edge, name in ((0, SEEN_BAR, SEEN_EDGE, "lower"), (1, BAR, EDGE, "higher")):
             widths = [ends[i][side] - middle for i in order]
-            said = f"number {name}"
+            said = f"parameter {name}"
             ax.barh(rows, widths, 0.7, left=middle, color=color, edgecolor=edge, linewidth=0.8, label=said)
         ax.axvline(middle, color=ink(ax), linewidth=1.0)
         ax.set_yticks(rows, [plain(label) for label in labels])
