@@ -20,7 +20,7 @@ import pytest
 import pgm
 from pgm import cli
 from pgm.cli import evidence, main
-from pgm.runtime.loops import State, state
+from pgm.runtime.loops import LoopState, state
 
 PAGE = Path(__file__).parents[1].parent / "shared" / "design" / "api.md"
 ALARM = Path(__file__).parents[1].parent / "shared" / "networks" / "alarm.bif.gz"
@@ -159,9 +159,9 @@ def test_info_without_a_file_says_what_runs_here(
     assert lines["numpy"] == np.__version__
     assert lines["loops"].startswith(state().form)
     assert "time limit      3 s for a question" in said(capsys, "info", "--time", "3")
-    monkeypatch.setattr("pgm.cli.state", lambda: State("interpreted", None, "nothing was compiled"))
+    monkeypatch.setattr("pgm.cli.state", lambda: LoopState("interpreted", None, "nothing was compiled"))
     assert "\nloops           interpreted: nothing was compiled\n" in said(capsys, "info")
-    monkeypatch.setattr("pgm.cli.state", lambda: State("compiled", "v3", "one was changed"))
+    monkeypatch.setattr("pgm.cli.state", lambda: LoopState("compiled", "v3", "one was changed"))
     assert "\nloops           compiled, v3, but not all: one was changed\n" in said(capsys, "info")
     assert "none was named" in complaint(capsys, "info", "--format", "bif")
 

@@ -26,7 +26,7 @@ from pgm.inference.insight.explanation import AnswerExplanation, Finding
 from pgm.inference.insight.informing import InformationGains
 from pgm.inference.insight.map_ranges import MapRange, MapSensitivity
 from pgm.inference.insight.other_findings import RelevantExplanation, RelevantExplanations, Turn
-from pgm.inference.insight.questioning import Diagnosis, NextQuestion, Step
+from pgm.inference.insight.questioning import Diagnosis, DiagnosisStep, NextQuestion
 from pgm.inference.insight.sensitivity import AnswerSensitivity
 from pgm.inference.insight.shapley import ShapleyValues
 from pgm.inference.insight.surprise import OddCell, Surprises
@@ -89,7 +89,16 @@ RECEIVED = [
     *(results.Filtered, results.Smoothed, results.Forecast, results.GaussianPath),
     TableBelief,
     *(AnswerExplanation, Finding, InformationGains, ShapleyValues, Surface),
-    *(RelevantExplanation, RelevantExplanations, Turn, Diagnosis, NextQuestion, Step, OddCell, Surprises),
+    *(
+        RelevantExplanation,
+        RelevantExplanations,
+        Turn,
+        Diagnosis,
+        NextQuestion,
+        DiagnosisStep,
+        OddCell,
+        Surprises,
+    ),
     *(AnswerSensitivity, Curve, Tuning, Change, OwnParameters),
     *(AdjustmentSets, Identified, CausalEffect, Counterfactual, Distance, EffectRange, Estimate),
     *(Causation, EffectBounds, MapSensitivity, MapRange, CredibleAnswer),

@@ -26,7 +26,7 @@ class Collapsed(InvalidArgument):
 
 
 @dataclass(frozen=True)
-class Step(Generic[_S]):
+class EStep(Generic[_S]):
     """The result of an E-step: the log-likelihood, its sum with the log prior, and expected statistics."""
 
     log_likelihood: float
@@ -36,7 +36,7 @@ class Step(Generic[_S]):
 
 def climb(
     starts: Sequence[Callable[[], _P]],
-    expect: Callable[[_P], Step[_S]],
+    expect: Callable[[_P], EStep[_S]],
     maximise: Callable[[_P, _S, int], _P],
     *,
     max_iter: int,
@@ -44,7 +44,7 @@ def climb(
     clock: Clock,
     what: str = "EM",
     stride: Callable[[_P, _P, _P], _P | None] | None = None,
-    glance: Callable[[_P], Step[_S]] | None = None,
+    glance: Callable[[_P], EStep[_S]] | None = None,
     together: bool = False,
 ) -> tuple[_P, list[FitReport], int]:
     """Run EM from each start; return the best parameters, the report of each start, and which was best.
@@ -115,14 +115,14 @@ def _all_at_once(climbs: Callable[[int], None], many: int, clock: Clock) -> None
 
 def _one(
     parameters: _P,
-    expect: Callable[[_P], Step[_S]],
+    expect: Callable[[_P], EStep[_S]],
     maximise: Callable[[_P, _S, int], _P],
     max_iter: int,
     tol: float,
     clock: Clock,
     what: str,
     stride: Callable[[_P, _P, _P], _P | None] | None,
-    glance: Callable[[_P], Step[_S]],
+    glance: Callable[[_P], EStep[_S]],
 ) -> tuple[_P, FitReport, float]:
     step = expect(parameters)
     logs = [step.log_likelihood]
@@ -163,8 +163,8 @@ def _one(
 
 
 def _strode(
-    far: _P | None, expect: Callable[[_P], Step[_S]], near: _P, step: Step[_S]
-) -> tuple[_P, Step[_S]]:
+    far: _P | None, expect: Callable[[_P], EStep[_S]], near: _P, step: EStep[_S]
+) -> tuple[_P, EStep[_S]]:
     """The extrapolation if it is better, else the result of two plain steps."""
     if far is not None:
         try:

@@ -14,15 +14,15 @@ from pgm.variables import states_array
 
 if TYPE_CHECKING:
     from .bayesian_network import BayesianNetwork
-    from .fitting import Task
+    from .fitting import NetworkFitting
 
 
-def expected_rows(task: Task, network: BayesianNetwork, name: str, cpd: CPD) -> Configurations:
+def expected_rows(fitting: NetworkFitting, network: BayesianNetwork, name: str, cpd: CPD) -> Configurations:
     """The rows of a family, each gap filled with every state, weighted by its posterior.
 
     Gap by gap: P(a, b | row) is P(a | row) times P(b | row, a).
     """
-    rows = task.rows
+    rows = fitting.rows
     family = [*cpd.given, cpd.child]
     reals = [v.name for v in family if v.continuous]
     gone = [v for v in reals if v not in rows.values or np.isnan(rows.values[v]).any()]
@@ -42,7 +42,7 @@ def expected_rows(task: Task, network: BayesianNetwork, name: str, cpd: CPD) -> 
         open_ = np.ones(there.size, bool) if column is None else column < 0
         if not open_.any():
             continue
-        task.clock.check("EM")
+        fitting.clock.check("EM")
         card, count = v.card, int(open_.sum())
         total = there.size - count + count * card
         check_room(
@@ -51,7 +51,7 @@ def expected_rows(task: Task, network: BayesianNetwork, name: str, cpd: CPD) -> 
             "Fit to fewer rows at a time",
         )
         gaps = np.flatnonzero(open_)
-        frame = {u: states_array(task.kinds[u].child, c[gaps]) for u, c in codes.items() if u != v.name}
+        frame = {u: states_array(fitting.kinds[u].child, c[gaps]) for u, c in codes.items() if u != v.name}
         frame |= {u: x[there[gaps]] for u, x in rows.values.items()}
         shares = np.asarray(network.predict_proba(frame, v.name))
         kept = np.flatnonzero(~open_)

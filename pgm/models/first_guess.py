@@ -11,72 +11,74 @@ from pgm.distributions.gaussian_statistics import GaussianStatistics, near_centr
 from pgm.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from .fitting import Task
+    from .fitting import NetworkFitting
 
 _FIRM = 10.0  # how near a hidden variable's own distribution begins to the uniform one
 
 
-def first_guess(task: Task, random: np.random.Generator, *, anew: bool) -> dict[str, CPD]:
+def first_guess(fitting: NetworkFitting, random: np.random.Generator, *, anew: bool) -> dict[str, CPD]:
     """Initial parameters: those of the network, unless `anew`, and guesses for the rest."""
-    own = task.net._cpds.keys() | task.net._pending.keys()
+    own = fitting.net._cpds.keys() | fitting.net._pending.keys()
     keep = {
         name
-        for name, cpd in task.kinds.items()
-        if task.rules[name].fixed is True or (name in own and not anew and cpd.is_fitted)
+        for name, cpd in fitting.kinds.items()
+        if fitting.rules[name].fixed is True or (name in own and not anew and cpd.is_fitted)
     }
-    hidden = {name for name in task.latent if not _labelled(task, name)}
+    hidden = {name for name in fitting.latent if not _labelled(fitting, name)}
     assigned = {
-        name: codes for name in sorted(hidden) if (codes := _clusters(task, name, random)) is not None
+        name: codes for name in sorted(hidden) if (codes := _clusters(fitting, name, random)) is not None
     }
-    statistics = task.statistics([n for n, cpd in task.kinds.items() if hidden.isdisjoint((*cpd.parents, n))])
+    statistics = fitting.statistics(
+        [n for n, cpd in fitting.kinds.items() if hidden.isdisjoint((*cpd.parents, n))]
+    )
     found: dict[str, CPD] = {}
-    for name, cpd in task.kinds.items():
+    for name, cpd in fitting.kinds.items():
         if name in keep:
             found[name] = cpd
         elif cpd.rowwise:
-            found[name] = _estimator(task, name, cpd, assigned, random)
+            found[name] = _estimator(fitting, name, cpd, assigned, random)
         elif cpd.tabular:
-            found[name] = _table(task, name, cpd, statistics.get(name), assigned, hidden, random, anew)
+            found[name] = _table(fitting, name, cpd, statistics.get(name), assigned, hidden, random, anew)
         elif cpd.continuous:
-            found[name] = _density(task, name, cpd, assigned, random)
+            found[name] = _density(fitting, name, cpd, assigned, random)
         else:
             found[name] = cpd
-    for group in task.groups:
+    for group in fitting.groups:
         first = found[group[0]]
         for name in group[1:]:
-            found[name] = first.renamed(task.kinds[name].child, task.kinds[name].given)
+            found[name] = first.renamed(fitting.kinds[name].child, fitting.kinds[name].given)
     for name in sorted(hidden):
-        _check_apart(task, name, found)
+        _check_apart(fitting, name, found)
     return found
 
 
-def _labelled(task: Task, name: str) -> bool:
-    codes = task.rows.codes.get(name)
+def _labelled(fitting: NetworkFitting, name: str) -> bool:
+    codes = fitting.rows.codes.get(name)
     return codes is not None and bool((codes >= 0).any())
 
 
-def _clusters(task: Task, name: str, random: np.random.Generator) -> np.ndarray | None:
+def _clusters(fitting: NetworkFitting, name: str, random: np.random.Generator) -> np.ndarray | None:
     """States of a hidden variable with continuous children: clusters of their values."""
-    children = [c for c, cpd in task.kinds.items() if name in cpd.parents and c in task.rows.values]
-    cpd = task.kinds[name]
+    children = [c for c, cpd in fitting.kinds.items() if name in cpd.parents and c in fitting.rows.values]
+    cpd = fitting.kinds[name]
     if not children or cpd.continuous:
         return None
-    k, rows = cpd.child.card, np.column_stack([task.rows.values[c] for c in children])
+    k, rows = cpd.child.card, np.column_stack([fitting.rows.values[c] for c in children])
     shares = near_centres(rows, np.ones(len(rows)), k, random)
     codes = np.where(shares.any(axis=1), shares.argmax(axis=1), random.integers(k, size=len(rows)))
     return np.asarray(codes, np.int64)
 
 
-def _columns(task: Task, names: list[str], assigned: dict[str, np.ndarray]) -> np.ndarray | None:
-    known = task.rows.codes | assigned
+def _columns(fitting: NetworkFitting, names: list[str], assigned: dict[str, np.ndarray]) -> np.ndarray | None:
+    known = fitting.rows.codes | assigned
     if not known.keys() >= set(names):
         return None
     found = [known[name] for name in names]
-    return np.column_stack(found).astype(np.int64) if found else np.empty((task.rows.n_rows, 0), np.int64)
+    return np.column_stack(found).astype(np.int64) if found else np.empty((fitting.rows.n_rows, 0), np.int64)
 
 
 def _table(
-    task: Task,
+    fitting: NetworkFitting,
     name: str,
     cpd: CPD,
     counts: np.ndarray | None,
@@ -87,10 +89,10 @@ def _table(
 ) -> CPD:
     shape = cpd.values.shape
     if counts is None and hidden.intersection((*cpd.parents, name)) <= assigned.keys():
-        codes = _columns(task, [*cpd.parents, name], assigned)
+        codes = _columns(fitting, [*cpd.parents, name], assigned)
         if codes is not None:
             there = (codes >= 0).all(axis=1)
-            counts = cpd.gathered(codes[there], np.empty((int(there.sum()), 0)), task.rows.weights[there])
+            counts = cpd.gathered(codes[there], np.empty((int(there.sum()), 0)), fitting.rows.weights[there])
     if counts is None:
         firm = _FIRM if name in hidden else 1.0
         return cpd.fitted(random.dirichlet(np.full(shape[-1], firm), size=shape[:-1]).reshape(shape))
@@ -101,10 +103,10 @@ def _table(
 
 
 def _estimator(
-    task: Task, name: str, cpd: CPD, assigned: dict[str, np.ndarray], random: np.random.Generator
+    fitting: NetworkFitting, name: str, cpd: CPD, assigned: dict[str, np.ndarray], random: np.random.Generator
 ) -> CPD:
     """From the rows that have all states of the family, those of hidden variables assigned or drawn."""
-    rows, family = task.rows, [*cpd.given, cpd.child]
+    rows, family = fitting.rows, [*cpd.given, cpd.child]
     there = rows.weights > 0.0
     codes, values = [], []
     for v in family:
@@ -129,19 +131,19 @@ def _estimator(
 
 
 def _density(
-    task: Task, name: str, cpd: CPD, assigned: dict[str, np.ndarray], random: np.random.Generator
+    fitting: NetworkFitting, name: str, cpd: CPD, assigned: dict[str, np.ndarray], random: np.random.Generator
 ) -> CPD:
     """From the complete rows, with one pseudo-row that varies as all do."""
     switches = [v.name for v in cpd.given if not v.continuous]
     family = [*(v.name for v in cpd.given if v.continuous), name]
-    if any(v not in task.rows.values for v in family):
+    if any(v not in fitting.rows.values for v in family):
         return cpd
-    values = np.column_stack([task.rows.values[v] for v in family])
-    codes = _columns(task, switches, assigned)
+    values = np.column_stack([fitting.rows.values[v] for v in family])
+    codes = _columns(fitting, switches, assigned)
     if codes is None:
         cards = [v.card for v in cpd.given if not v.continuous]
         codes = np.column_stack([random.integers(card, size=len(values)) for card in cards])
-    weights = task.rows.weights
+    weights = fitting.rows.weights
     centre = np.nan_to_num(np.array([np.nanmean(x) for x in values.T]))
     spread = np.nan_to_num(np.array([np.nanvar(x) for x in values.T]))
     spread[spread == 0.0] = 1.0
@@ -152,9 +154,9 @@ def _density(
     return cpd.fitted(found + one)
 
 
-def _check_apart(task: Task, name: str, found: dict[str, CPD]) -> None:
+def _check_apart(fitting: NetworkFitting, name: str, found: dict[str, CPD]) -> None:
     """Refuse a start that EM cannot leave: all states of a hidden variable give its children the same."""
-    if task.kinds[name].continuous or task.kinds[name].child.card == 1:
+    if fitting.kinds[name].continuous or fitting.kinds[name].child.card == 1:
         return
     for cpd in found.values():
         if name not in cpd.parents:

@@ -20,7 +20,7 @@ from pgm.errors import (
     shown,
 )
 from pgm.frames import hold, names_of
-from pgm.learning import Collapsed, Step, climb
+from pgm.learning import Collapsed, EStep, climb
 from pgm.learning.counts import Counts
 from pgm.learning.counts.grouped import GroupedCounts
 from pgm.learning.parameters import Rule, fixed_rows, maximise, pooled, rules, tied_groups
@@ -80,18 +80,18 @@ def fit(net: BayesianNetwork, frame: Any, options: Options) -> Fit:
         if any(name in fixed for name in group):
             raise InvalidArgument(f"tied= and fixed= both name nodes of {listed(group)}.")
     made = rules(options.prior, options.estimate, fixed, kinds)
-    task = Task(net, kinds, rows, made, groups, latent, clock)
+    fitting = NetworkFitting(net, kinds, rows, made, groups, latent, clock)
     if not latent and not rows.gaps():
         options.refuse_of_em()
-        return task.counted()
-    return task.climbed(options)
+        return fitting.counted()
+    return fitting.climbed(options)
 
 
 def _families(net: BayesianNetwork) -> list[tuple[str, ...]]:
     return [(*net._parents[name], name) for name in net.nodes]
 
 
-class Task:
+class NetworkFitting:
     """Rows, and the nodes that learn from them."""
 
     def __init__(
@@ -226,10 +226,10 @@ class Task:
             for number, seed in enumerate(seeds)
         ]
 
-        def expect(now: dict[str, CPD]) -> Step[dict[str, Any]]:
+        def expect(now: dict[str, CPD]) -> EStep[dict[str, Any]]:
             log, statistics = expectation.of(now)
             prior = math.fsum(self.rules[name].log_prior(cpd) for name, cpd in now.items())
-            return Step(log, log + prior, statistics)
+            return EStep(log, log + prior, statistics)
 
         found, reports, best = climb(
             begin,
@@ -319,20 +319,20 @@ def more(net: BayesianNetwork, frame: Any, weights: Any, forget: float | None) -
     latent = {name: cpd.child.domain for name, cpd in kinds.items() if name not in there}
     variables = {name: cpd.child for name, cpd in kinds.items()}
     rows = read(held, variables, latent | dict.fromkeys(kinds, REAL), clock)
-    task = Task(net, kinds, rows, before.rules, before.groups, latent, clock)
+    fitting = NetworkFitting(net, kinds, rows, before.rules, before.groups, latent, clock)
     gaps = bool(latent) or rows.gaps()
     if gaps:
-        log, new = Expectation(task, False).of(kinds)
+        log, new = Expectation(fitting, False).of(kinds)
     else:
-        log, new = 0.0, task.statistics()
+        log, new = 0.0, fitting.statistics()
     keep = 1.0 if forget is None else 1.0 - forget
     statistics = {name: times(before.statistics[name], keep) + one for name, one in new.items()}
-    cpds = task._maximise(kinds, statistics, 0)
+    cpds = fitting._maximise(kinds, statistics, 0)
     whole = before.whole and not gaps and forget is None
     if not gaps:
         heard = statistics if whole else new
         log = math.fsum(cpd.expected_log(heard[name]) for name, cpd in cpds.items())
-    made = task._fit(cpds, statistics, FitReport((log,), "tol"))
+    made = fitting._fit(cpds, statistics, FitReport((log,), "tol"))
     n_rows = before.n_rows + rows.n_given
     learned = Learned(statistics, before.rules, before.groups, cpds, n_rows, before.latent, whole)
     return Fit(cpds, made.report.changed(n_rows=n_rows) if whole else made.report, learned)

@@ -14,7 +14,7 @@ from pgm.learning.searching.problem import StructureProblem
 from pgm.runtime.clock import Clock
 
 from .bayesian_network import BayesianNetwork
-from .fitting import Task
+from .fitting import NetworkFitting
 from .fitting_input import Options, TrainingRows, kinds_of
 
 
@@ -39,8 +39,8 @@ def fitted(
         problem.given,
         None if problem.asked is None else _grouped(problem.asked, kinds, place, list(order)),
     )
-    task = Task(net, kinds, rows, rules(None, "mean", {}, kinds), [], {}, clock)
-    net._take_fit(task.climbed(Options(seed=0)) if rows.gaps() else task.counted())
+    fitting = NetworkFitting(net, kinds, rows, rules(None, "mean", {}, kinds), [], {}, clock)
+    net._take_fit(fitting.climbed(Options(seed=0)) if rows.gaps() else fitting.counted())
     return net
 
 

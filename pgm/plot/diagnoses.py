@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 
 from pgm.errors import InvalidArgument
-from pgm.inference.insight.questioning import Diagnosis, Step
+from pgm.inference.insight.questioning import Diagnosis, DiagnosisStep
 from pgm.printing import label
 
 from .canvas import EDGE, FILL, LINE, SEEN_EDGE, SEEN_FILL, Paper, Size, bare, ink, plain, shortened
@@ -25,14 +25,16 @@ def diagnosis(
             "lower depth=."
         )
     places: dict[int, tuple[float, int]] = {}
-    order: list[tuple[Step, int, Step | None, object]] = []
+    order: list[tuple[DiagnosisStep, int, DiagnosisStep | None, object]] = []
     rows = 0.0
 
-    def place(root: Step) -> int:
+    def place(root: DiagnosisStep) -> int:
         """Give conclusions rows of their own, and questions the middle of theirs; without recursion."""
         nonlocal rows
         deepest = 0
-        waiting: list[tuple[Step, int, Step | None, object, bool]] = [(root, 0, None, None, False)]
+        waiting: list[tuple[DiagnosisStep, int, DiagnosisStep | None, object, bool]] = [
+            (root, 0, None, None, False)
+        ]
         while waiting:
             step, depth, above, answer, done = waiting.pop()
             deepest = max(deepest, depth)

@@ -28,7 +28,7 @@ RECORD = (
 _ASKED = "PGM_LOOPS"  # environment variable; "interpreted" asks for that form, without a warning
 
 
-class State(NamedTuple):
+class LoopState(NamedTuple):
     """The form in which the loops of this process run.
 
     >>> state().form in ("compiled", "interpreted")
@@ -115,19 +115,19 @@ class Build:
         if self.fault and self.wanted:
             self._say(self.fault)
 
-    def state(self) -> State:
+    def state(self) -> LoopState:
         """Return which form is used, after inspecting all files of loops."""
         if self.fault:
-            return State("interpreted", None, self.fault)
+            return LoopState("interpreted", None, self.fault)
         there = [
             path.relative_to(self.package.parent).as_posix() for path in self.package.rglob("compiled.py")
         ]
         faults = [fault for path in sorted({*there, *self._files}) if (fault := self._fault(path))]
         if len(faults) >= len(there):
-            return State("interpreted", None, faults[0])
+            return LoopState("interpreted", None, faults[0])
         if self.has_v3 is None:
             self._extension(next(path for path in self._files if not self._fault(path)))
-        return State("compiled", "v3" if self.has_v3 else "baseline", "; ".join(faults))
+        return LoopState("compiled", "v3" if self.has_v3 else "baseline", "; ".join(faults))
 
     def loops(self, module: str) -> dict[str, Any]:
         """The loops and constants of a module by name, in the available form."""
@@ -207,7 +207,7 @@ def announce() -> None:
     _BUILD.announce()
 
 
-def state() -> State:
+def state() -> LoopState:
     """In which form the loops run, for which kind of processor, and why if not all are compiled.
 
     >>> _, variant, reason = state()

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import pgm
 from pgm.errors import InvalidArgument, NoSupportFound, OutOfTime
-from pgm.inference.engines.sampling.number_cases import truncated
+from pgm.inference.engines.sampling.hybrid_cases import truncated
 
 Gibbs = pgm.engines.Gibbs
 

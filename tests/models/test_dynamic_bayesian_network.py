@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import pgm
-from pgm.models.dynamic.network_learning import Task
+from pgm.models.dynamic.network_learning import DynamicNetworkLearning
 from tests.models.random_dynamic import given, network, observed
 
 
@@ -471,8 +471,8 @@ def test_expected_counts_are_those_of_the_unrolled_network(seed):
     data.pop("type", None)
     data = data or {"v0": [None] * steps}
     found, _ = dbn._read(data, None, None, ())
-    task = Task(dbn._nodes, found, dbn._layout(), None, None, None, "mean")
-    own = task.expect(dbn._nodes).statistics
+    fitting = DynamicNetworkLearning(dbn._nodes, found, dbn._layout(), None, None, None, "mean")
+    own = fitting.expect(dbn._nodes).statistics
     net, known = dbn.unroll(steps), given(dbn, data)
     every = net.expected_counts({name: [value] for name, value in known.items()} or {net.nodes[0]: [None]})
     for name, node in dbn._nodes.items():
@@ -497,8 +497,8 @@ def test_patterns_and_rows_give_the_same_counts():
     counts = []
     for column in (wet, soft, [pgm.OneOf(v) if v is not None else None for v in wet]):
         found, _ = dbn._read({"wet": column}, None, None, ())
-        task = Task(dbn._nodes, found, dbn._layout(), None, None, None, "mean")
-        counts.append(task.expect(dbn._nodes).statistics)
+        fitting = DynamicNetworkLearning(dbn._nodes, found, dbn._layout(), None, None, None, "mean")
+        counts.append(fitting.expect(dbn._nodes).statistics)
     for other in counts[1:]:
         for name, own in counts[0].items():
             np.testing.assert_allclose(other[name], own, atol=1e-9)

@@ -219,12 +219,14 @@ def test_a_prior_of_several_numbers_never_lets_the_objective_fall() -> None:
     lds = pgm.LinearDynamicalSystem(
         A=0.5 * np.eye(2), C=rng.normal(size=(3, 2)), Q=np.eye(2), R=np.eye(3) + 0.2
     )
-    task = linear_learning.Task(lds, y, None, None, None, (), prior={"A": 5.0, "Q": 8.0, "C": 2.0, "R": 9.0})
-    now, before = task.p, -np.inf
+    fitting = linear_learning.LinearLearning(
+        lds, y, None, None, None, (), prior={"A": 5.0, "Q": 8.0, "C": 2.0, "R": 9.0}
+    )
+    now, before = fitting.p, -np.inf
     for k in range(30):
-        step = task.expect(now)
+        step = fitting.expect(now)
         assert step.objective >= before - 1e-9
-        before, now = step.objective, task.maximise(now, step.statistics, k)
+        before, now = step.objective, fitting.maximise(now, step.statistics, k)
 
 
 @pytest.mark.parametrize("gaps", [False, True])

@@ -9,7 +9,7 @@ import numpy as np
 from pgm.adapters.rows import positive, whole
 from pgm.errors import InvalidArgument, listed, shown, warn
 
-from .linear_classifier import SCHEDULES, LinearClassifier, Solved, Task, chosen, flag, passes, real
+from .linear_classifier import SCHEDULES, LinearClassifier, Separation, Solved, chosen, flag, passes, real
 from .loops import LINEAR
 from .perceptrons import errors, rate_at
 from .traces import Recorder
@@ -108,34 +108,34 @@ class LeastSquares(LinearClassifier):
         flag("shuffle", self.shuffle)
         whole("max_iter", self.max_iter)
 
-    def _solve(self, task: Task, columns: list[str]) -> Solved:
-        b = targets_of_rows(self.targets, task)
-        root = np.sqrt(task.weights)
-        rows, aims = task.rows * root[:, None], b * root
+    def _solve(self, separation: Separation, columns: list[str]) -> Solved:
+        b = targets_of_rows(self.targets, separation)
+        root = np.sqrt(separation.weights)
+        rows, aims = separation.rows * root[:, None], b * root
         rank = int(np.linalg.matrix_rank(rows))
         if self.solver == "pseudoinverse":
             a = np.linalg.lstsq(rows, aims, rcond=None)[0]
             return Solved(a, facts=self._facts(rows, aims, a, rank))
         recorder = Recorder(np.zeros(rows.shape[1]))
         solve = self._batch if self.solver == "batch" else self._sequential
-        a, steps, converged = solve(task, rows, aims, b, recorder)
-        trace = recorder.trace(columns, task.name, a)
+        a, steps, converged = solve(separation, rows, aims, b, recorder)
+        trace = recorder.trace(columns, separation.name, a)
         return Solved(a, trace, steps, converged, self._facts(rows, aims, a, rank))
 
     def _facts(self, rows: np.ndarray, aims: np.ndarray, a: np.ndarray, rank: int) -> dict[str, Any]:
         return {"squares_": float(((rows @ a - aims) ** 2).sum()), "rank_": rank}
 
     def _batch(
-        self, task: Task, rows: np.ndarray, aims: np.ndarray, b: np.ndarray, recorder: Recorder
+        self, separation: Separation, rows: np.ndarray, aims: np.ndarray, b: np.ndarray, recorder: Recorder
     ) -> tuple[np.ndarray, int, bool]:
         gram, moment = rows.T @ rows, rows.T @ aims
         rate = 1.0 / float(np.linalg.eigvalsh(gram)[-1]) if self.rate == "auto" else float(self.rate)
         a = np.zeros(len(moment))
-        for i in passes(int(self.max_iter), "least squares", task.clock):
+        for i in passes(int(self.max_iter), "least squares", separation.clock):
             step = rate_at(rate, self.schedule, i + 1) * (moment - gram @ a)
             length = float(np.linalg.norm(step))
             if not np.isfinite(length):
-                raise self._beyond(task.name)
+                raise self._beyond(separation.name)
             if length < self.tol:
                 return a, i, True
             a = a + step
@@ -143,21 +143,21 @@ class LeastSquares(LinearClassifier):
         return a, int(self.max_iter), False
 
     def _sequential(
-        self, task: Task, rows: np.ndarray, aims: np.ndarray, b: np.ndarray, recorder: Recorder
+        self, separation: Separation, rows: np.ndarray, aims: np.ndarray, b: np.ndarray, recorder: Recorder
     ) -> tuple[np.ndarray, int, bool]:
-        n, dim = task.rows.shape
-        a, flat, order = np.zeros(dim), task.rows.reshape(-1), np.arange(n)
+        n, dim = separation.rows.shape
+        a, flat, order = np.zeros(dim), separation.rows.reshape(-1), np.arange(n)
         auto = self.rate == "auto"
-        rate = 0.1 / float((task.rows**2).sum(axis=1).max()) if auto else float(self.rate)
-        for i in passes(int(self.max_iter), "least squares", task.clock):
+        rate = 0.1 / float((separation.rows**2).sum(axis=1).max()) if auto else float(self.rate)
+        for i in passes(int(self.max_iter), "least squares", separation.clock):
             if self.shuffle:
-                order = task.random.permutation(n)
+                order = separation.random.permutation(n)
             largest = np.zeros(1)
             if LINEAR.follow_targets(
                 flat, b, order, rate, SCHEDULES[self.schedule], a, largest, recorder.counts, recorder.steps,
                 recorder.path,
             ) < 0:  # fmt: skip
-                raise self._beyond(task.name)
+                raise self._beyond(separation.name)
             if largest[0] < float(self.tol) ** 2:
                 return a, i + 1, True
         return a, int(self.max_iter), False
@@ -222,15 +222,15 @@ class HoKashyap(LinearClassifier):
         positive("tol", self.tol)
         whole("max_iter", self.max_iter)
 
-    def _solve(self, task: Task, columns: list[str]) -> Solved:
-        rows, tol, eta = task.rows, float(self.tol), float(self.increment)
-        b = targets_of_rows(self.targets, task)
+    def _solve(self, separation: Separation, columns: list[str]) -> Solved:
+        rows, tol, eta = separation.rows, float(self.tol), float(self.increment)
+        b = targets_of_rows(self.targets, separation)
         inverse = np.linalg.pinv(rows)
         a = inverse @ b
         recorder = Recorder(a)
         separable: bool | None = None
         steps = int(self.max_iter)
-        for i in passes(steps, "Ho and Kashyap", task.clock):
+        for i in passes(steps, "Ho and Kashyap", separation.clock):
             values = rows @ a
             e = values - b
             if (values > 0.0).all() and np.abs(e).max() <= tol:
@@ -247,27 +247,29 @@ class HoKashyap(LinearClassifier):
             b = b + 2.0 * eta * up
             a = inverse @ b if self.method == "pseudoinverse" else a + eta * (inverse @ np.abs(up))
             if not np.isfinite(a).all():
-                raise self._beyond(task.name)
+                raise self._beyond(separation.name)
             recorder.add(a)
         if separable is None and errors(rows, a) == 0:
             separable = True
         facts = {"targets_": b, "separable_": separable}
-        return Solved(a, recorder.trace(columns, task.name, a), steps, separable is not None, facts)
+        return Solved(a, recorder.trace(columns, separation.name, a), steps, separable is not None, facts)
 
     def _summary(self) -> str:
         said = {True: "yes", False: "no", None: "not found out"}
         return f"{super()._summary()}; separable: {', '.join(said[one] for one in self.separable_.tolist())}"
 
 
-def targets_of_rows(given: Any, task: Task) -> np.ndarray:
+def targets_of_rows(given: Any, separation: Separation) -> np.ndarray:
     """The positive target of each row."""
-    n = len(task.rows)
+    n = len(separation.rows)
     if isinstance(given, str):
         if given == "ones":
             return np.ones(n)
-        own = task.signs > 0.0
-        total = task.weights.sum()
-        return np.asarray(np.where(own, total / task.weights[own].sum(), total / task.weights[~own].sum()))
+        own = separation.signs > 0.0
+        total = separation.weights.sum()
+        return np.asarray(
+            np.where(own, total / separation.weights[own].sum(), total / separation.weights[~own].sum())
+        )
     try:
         found = np.array(np.broadcast_to(np.asarray(given, dtype=np.float64), (n,)))
     except (TypeError, ValueError):

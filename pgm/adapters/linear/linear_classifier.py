@@ -25,7 +25,7 @@ _CELLS = 6  # classes whose weights are printed
 SCHEDULES = {"constant": 0, "inverse": 1, "sqrt": 2}
 
 
-class Task(NamedTuple):
+class Separation(NamedTuple):
     """What one hyperplane is to separate: `rows` times the weights shall be positive, each of them."""
 
     rows: np.ndarray  # a one first; negated where the row is of another class
@@ -107,7 +107,7 @@ class LinearClassifier(ByScores):
         """Refuse options that are wrong."""
         raise NotImplementedError
 
-    def _solve(self, task: Task, columns: list[str]) -> Solved:
+    def _solve(self, separation: Separation, columns: list[str]) -> Solved:
         """Find a hyperplane."""
         raise NotImplementedError
 
@@ -138,9 +138,9 @@ class LinearClassifier(ByScores):
         random, clock, solved = generator(self.seed), start_clock(), []
         for name, own in machines(classes, codes):
             signs = np.where(own, 1.0, -1.0)
-            task = Task(normalised_rows(rows, signs), weights, signs, random, name, clock)
+            separation = Separation(normalised_rows(rows, signs), weights, signs, random, name, clock)
             with np.errstate(over="ignore", invalid="ignore"):  # looked at below, and in each loop
-                found = self._solve(task, ["1", *map(str, names)])
+                found = self._solve(separation, ["1", *map(str, names)])
             if not np.isfinite(found.a).all():
                 raise self._beyond(name)
             solved.append((name, found))

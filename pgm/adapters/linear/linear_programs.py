@@ -10,7 +10,7 @@ from pgm.adapters.rows import positive
 from pgm.errors import OutOfTime
 from pgm.runtime.clock import Clock, start_clock
 
-from .linear_classifier import LinearClassifier, Solved, Task, chosen
+from .linear_classifier import LinearClassifier, Separation, Solved, chosen
 from .perceptrons import errors
 
 _OBJECTIVES = ("sum", "largest")
@@ -63,11 +63,13 @@ class LinearProgram(LinearClassifier):
         positive("margin", self.margin)
         chosen("form", self.form, _FORMS)
 
-    def _solve(self, task: Task, columns: list[str]) -> Solved:
-        found = solve_program(task.rows, float(self.margin), str(self.objective), str(self.form), task.clock)
+    def _solve(self, separation: Separation, columns: list[str]) -> Solved:
+        found = solve_program(
+            separation.rows, float(self.margin), str(self.objective), str(self.form), separation.clock
+        )
         facts = {
             "optimum_": found.optimum,
-            "separable_": separates(task.rows, found.a),
+            "separable_": separates(separation.rows, found.a),
             "duals_": found.duals,
         }
         return Solved(found.a, facts=facts)

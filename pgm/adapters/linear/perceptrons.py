@@ -9,7 +9,7 @@ import numpy as np
 from pgm.adapters.rows import positive, whole
 from pgm.errors import InvalidArgument, listed, shown, warn
 
-from .linear_classifier import SCHEDULES, LinearClassifier, Solved, Task, chosen, flag, passes, real
+from .linear_classifier import SCHEDULES, LinearClassifier, Separation, Solved, chosen, flag, passes, real
 from .loops import LINEAR
 from .traces import Recorder
 
@@ -96,56 +96,60 @@ class Perceptron(LinearClassifier):
                 'rule="relaxation" goes to the margin, where zero weights are already: use margin=1.'
             )
 
-    def _solve(self, task: Task, columns: list[str]) -> Solved:
-        a = np.zeros(task.rows.shape[1]) if self.start == "zero" else task.rows.sum(axis=0)
+    def _solve(self, separation: Separation, columns: list[str]) -> Solved:
+        a = np.zeros(separation.rows.shape[1]) if self.start == "zero" else separation.rows.sum(axis=0)
         recorder = Recorder(a)
         if self.update == "row":
-            a, steps, converged = self._by_row(task, a, recorder)
+            a, steps, converged = self._by_row(separation, a, recorder)
         else:
-            a, steps, converged = self._by_scan(task, a, recorder)
+            a, steps, converged = self._by_scan(separation, a, recorder)
         facts = {
             "n_corrections_": int(recorder.counts[0]),
-            "n_errors_": errors(task.rows, a),
+            "n_errors_": errors(separation.rows, a),
         }
-        return Solved(a, recorder.trace(columns, task.name, a), steps, converged, facts)
+        return Solved(a, recorder.trace(columns, separation.name, a), steps, converged, facts)
 
-    def _by_row(self, task: Task, a: np.ndarray, recorder: Recorder) -> tuple[np.ndarray, int, bool]:
+    def _by_row(
+        self, separation: Separation, a: np.ndarray, recorder: Recorder
+    ) -> tuple[np.ndarray, int, bool]:
         """Single-sample corrections, by the compiled loop; a pass without a correction is the end."""
-        n, best = len(task.rows), self.keep == "best"
-        recorder.counts[3] = errors(task.rows, a)
-        flat, order, pocket = task.rows.reshape(-1), np.arange(n), a.copy()
+        n, best = len(separation.rows), self.keep == "best"
+        recorder.counts[3] = errors(separation.rows, a)
+        flat, order, pocket = separation.rows.reshape(-1), np.arange(n), a.copy()
         # between two checks of the clock the pocket compares so many weights only
-        size = max(1, min(n, _LOOKS * int(self.every) // task.rows.size)) if best else n
-        turned = np.ascontiguousarray(task.rows.T).reshape(-1) if best else np.zeros(0)
-        for i in passes(int(self.max_iter), "a perceptron", task.clock):
+        size = max(1, min(n, _LOOKS * int(self.every) // separation.rows.size)) if best else n
+        turned = np.ascontiguousarray(separation.rows.T).reshape(-1) if best else np.zeros(0)
+        for i in passes(int(self.max_iter), "a perceptron", separation.clock):
             if self.shuffle:
-                order = task.random.permutation(n)
+                order = separation.random.permutation(n)
             done = 0
             for some in np.split(order, range(size, n, size)):
-                task.clock.check("a perceptron")
+                separation.clock.check("a perceptron")
                 made = LINEAR.follow_errors(
                     flat, turned, some, int(self.rule == "relaxation"), float(self.margin),
                     float(self.increment), SCHEDULES[self.schedule], int(self.every) if best else 0, a,
                     pocket, recorder.counts, recorder.steps, recorder.path,
                 )  # fmt: skip
                 if made < 0:
-                    raise self._beyond(task.name)
+                    raise self._beyond(separation.name)
                 done += made
             if done == 0:
                 return a, i + 1, True
-        if best and errors(task.rows, a) >= int(recorder.counts[3]):
+        if best and errors(separation.rows, a) >= int(recorder.counts[3]):
             a = pocket
         return a, int(self.max_iter), False
 
-    def _by_scan(self, task: Task, a: np.ndarray, recorder: Recorder) -> tuple[np.ndarray, int, bool]:
+    def _by_scan(
+        self, separation: Separation, a: np.ndarray, recorder: Recorder
+    ) -> tuple[np.ndarray, int, bool]:
         """Corrections that use all rows."""
-        rows, margin, least = task.rows, float(self.margin), len(task.rows) + 1
+        rows, margin, least = separation.rows, float(self.margin), len(separation.rows) + 1
         squares = (rows * rows).sum(axis=1) if self.rule == "relaxation" else None
         pocket = a.copy()
-        for i in passes(int(self.max_iter), "a perceptron", task.clock):
+        for i in passes(int(self.max_iter), "a perceptron", separation.clock):
             values = rows @ a
             if not np.isfinite(values).all():
-                raise self._beyond(task.name)
+                raise self._beyond(separation.name)
             if self.keep == "best" and (wrong := int((values <= 0.0).sum())) < least:
                 least, pocket = wrong, a.copy()
             if self.update == "farthest":
@@ -240,30 +244,30 @@ class Winnow(LinearClassifier):
             "columns in units in which they are about 1 (sklearn.preprocessing.StandardScaler)."
         )
 
-    def _solve(self, task: Task, columns: list[str]) -> Solved:
-        n, dim = task.rows.shape
+    def _solve(self, separation: Separation, columns: list[str]) -> Solved:
+        n, dim = separation.rows.shape
         a, up, down = np.zeros(dim), np.ones(dim), np.ones(dim)
-        recorder, flat, order = Recorder(a), task.rows.reshape(-1), np.arange(n)
+        recorder, flat, order = Recorder(a), separation.rows.reshape(-1), np.arange(n)
         steps, converged = int(self.max_iter), False
-        for i in passes(int(self.max_iter), "Winnow", task.clock):
+        for i in passes(int(self.max_iter), "Winnow", separation.clock):
             if self.shuffle:
-                order = task.random.permutation(n)
+                order = separation.random.permutation(n)
             done = LINEAR.multiply_errors(
                 flat, order, float(self.margin), float(np.log(self.factor)), up, down, a,
                 recorder.counts, recorder.steps, recorder.path,
             )  # fmt: skip
             if done < 0:
-                raise self._beyond(task.name)
+                raise self._beyond(separation.name)
             if done == 0:
                 steps, converged = i + 1, True
                 break
         facts = {
             "n_corrections_": int(recorder.counts[0]),
-            "n_errors_": errors(task.rows, a),
+            "n_errors_": errors(separation.rows, a),
             "positive_": up,
             "negative_": down,
         }
-        return Solved(a, recorder.trace(columns, task.name, a), steps, converged, facts)
+        return Solved(a, recorder.trace(columns, separation.name, a), steps, converged, facts)
 
     def _summary(self) -> str:
         done, wrong = int(self.n_corrections_.sum()), int(self.n_errors_.sum())

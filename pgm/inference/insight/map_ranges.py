@@ -25,7 +25,7 @@ from pgm.inference.engines.exact.expected_statistics import largest_entries
 from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.insight.aims import Given, log_odds
 from pgm.inference.insight.sensitivity import index_of, text_of
-from pgm.inference.insight.slopes import Counts, Layout, Node, Parameters
+from pgm.inference.insight.slopes import Counts, Node, Parameters, SlopeLayout
 from pgm.printing import ROWS, Tabular, number
 from pgm.results import Assignment
 from pgm.results.base import Result, condition, pandas, put
@@ -83,13 +83,13 @@ class MapSensitivity(Result, Tabular, Sequence[MapRange]):
     __slots__ = ("_high", "_layout", "_low", "_order", "best", "report")
     report: Report
     best: Assignment
-    _layout: Layout
+    _layout: SlopeLayout
     _low: np.ndarray  # NaN: left out
     _high: np.ndarray
     _order: np.ndarray  # of the parameters that can change it
 
     def __init__(
-        self, best: Assignment, layout: Layout, low: np.ndarray, high: np.ndarray, report: Report
+        self, best: Assignment, layout: SlopeLayout, low: np.ndarray, high: np.ndarray, report: Report
     ) -> None:
         """Store the best explanation, and the ends of every range."""
         put(self, "best", best)
@@ -236,7 +236,7 @@ def map_sensitivity(model: Questions, others: Mapping[str, CPD], given: Given) -
     return MapSensitivity(best, layout, low, high, best.report)
 
 
-def _ends(share: np.ndarray, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
+def _ends(share: np.ndarray, layout: SlopeLayout) -> tuple[np.ndarray, np.ndarray]:
     """The ends of each range, from the best explanations with each entry, as shares of the best of all."""
     theta, rows, cards = layout.values, layout.rows, layout.cards
     if not rows.size:

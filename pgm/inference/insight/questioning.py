@@ -60,21 +60,21 @@ class NextQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class DiagnosisStep:
     """A node of a diagnosis: a question with what follows each answer, or a conclusion."""
 
     probability: float  # of reaching this node
     shares: Mapping[State, float]  # P(target | answers so far)
     question: str | None
     reason: str
-    answers: Mapping[State, Step]
+    answers: Mapping[State, DiagnosisStep]
 
     @property
     def conclusion(self) -> State:
         """The most probable state of the target here."""
         return max(self.shares, key=lambda state: self.shares[state])
 
-    def leaves(self) -> Iterator[Step]:
+    def leaves(self) -> Iterator[DiagnosisStep]:
         """The conclusions below, in order."""
         waiting = [self]
         while waiting:
@@ -107,7 +107,7 @@ class Diagnosis(Result, Tabular):
 
     __slots__ = ("_variable", "costs", "given_", "report", "root")
     report: Report
-    root: Step
+    root: DiagnosisStep
     costs: Mapping[frozenset[str], float]
     _variable: Variable
     given_: Mapping[str, object]
@@ -116,7 +116,7 @@ class Diagnosis(Result, Tabular):
         self,
         variable: Variable,
         given: Mapping[str, object],
-        root: Step,
+        root: DiagnosisStep,
         costs: Mapping[frozenset[str], float],
         report: Report,
     ) -> None:
@@ -243,16 +243,16 @@ class Diagnosis(Result, Tabular):
         )
 
 
-def _answered(step: Step, value: object) -> Step:
+def _answered(step: DiagnosisStep, value: object) -> DiagnosisStep:
     for state, after in step.answers.items():
         if state == value or str(state) == str(value):
             return after
     raise UnknownState(Variable(str(step.question), tuple(step.answers)), value)
 
 
-def _walk(root: Step) -> Iterator[tuple[Step, tuple[str, ...], str]]:
+def _walk(root: DiagnosisStep) -> Iterator[tuple[DiagnosisStep, tuple[str, ...], str]]:
     """The nodes in order, with the questions asked before and the last answer."""
-    waiting: list[tuple[Step, tuple[str, ...], str]] = [(root, (), "")]
+    waiting: list[tuple[DiagnosisStep, tuple[str, ...], str]] = [(root, (), "")]
     while waiting:
         step, asked, said = waiting.pop()
         yield step, asked, said
@@ -262,7 +262,7 @@ def _walk(root: Step) -> Iterator[tuple[Step, tuple[str, ...], str]]:
                 waiting.append((after, below, condition({step.question: state})))
 
 
-def _as_dict(step: Step) -> dict[str, Any]:
+def _as_dict(step: DiagnosisStep) -> dict[str, Any]:
     found: dict[str, Any] = {"probability": step.probability, "shares": dict(step.shares)}
     if step.question is None:
         return {**found, "stop": step.reason}
@@ -352,7 +352,7 @@ def diagnosis(
     clock = start_clock()
     count = 0
 
-    def grow(found: dict[str, Any], probability: float, asked: tuple[str, ...]) -> Step:
+    def grow(found: dict[str, Any], probability: float, asked: tuple[str, ...]) -> DiagnosisStep:
         nonlocal count
         clock.check()
         count += 1
@@ -364,12 +364,12 @@ def diagnosis(
         best, reason, _, _, p = _best(model, variable, found, names, priced, sure_, least_, asked)
         shares = dict(zip(variable.states, p.tolist(), strict=True))
         if best is None or len(asked) == most:
-            return Step(probability, shares, None, reason if best is None else "deep enough", {})
+            return DiagnosisStep(probability, shares, None, reason if best is None else "deep enough", {})
         below = {
             state: grow({**found, best: state}, probability * q, (*asked, best))
             for state, q in model.query(best, found).items()
             if q > 0.0
         }
-        return Step(probability, shares, best, reason, below)
+        return DiagnosisStep(probability, shares, best, reason, below)
 
     return Diagnosis(variable, known, grow(dict(known), 1.0, ()), priced, cases.report)

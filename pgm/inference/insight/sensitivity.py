@@ -14,7 +14,7 @@ from pgm.errors import InvalidArgument, UnknownVariable, listed, shown
 from pgm.inference.asking.questions import Questions
 from pgm.inference.insight.aims import Aim, Given, aim
 from pgm.inference.insight.curve import Curve, at_end
-from pgm.inference.insight.slopes import Layout, Node, Parameters
+from pgm.inference.insight.slopes import Node, Parameters, SlopeLayout
 from pgm.printing import ROWS, Tabular, label, number
 from pgm.results.base import Result, pandas, put
 from pgm.results.report import Report
@@ -48,7 +48,7 @@ class AnswerSensitivity(Result, Tabular):
     __slots__ = ("_down", "_layout", "_order", "_others", "_slopes", "aim", "report")
     report: Report
     aim: Aim
-    _layout: Layout
+    _layout: SlopeLayout
     _slopes: np.ndarray  # of the answer
     _down: np.ndarray  # of log P(given); NaN where P(given) is not linear in the parameter
     _others: np.ndarray | None  # (parameters, states): the slopes of P(each state, given) / P(given)
@@ -57,7 +57,7 @@ class AnswerSensitivity(Result, Tabular):
     def __init__(
         self,
         aim: Aim,
-        layout: Layout,
+        layout: SlopeLayout,
         slopes: np.ndarray,
         down: np.ndarray,
         others: np.ndarray | None,

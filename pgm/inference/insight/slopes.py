@@ -51,7 +51,7 @@ class Node:
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class SlopeLayout:
     """The parameters that matter to a target and the evidence, concatenated: tables first."""
 
     variables: VariableList  # of the model
@@ -132,7 +132,7 @@ class Parameters:
         found: Counts = session.answered(compiled, observed, self.clock, answer)
         return found
 
-    def layout(self, at: Counts) -> Layout:
+    def layout(self, at: Counts) -> SlopeLayout:
         """Which parameters matter: those of tables with expected counts, and those of `others`."""
         program = self.compiled.program
         p, begins = program.arrays, program.entries_at
@@ -159,12 +159,12 @@ class Parameters:
             theta = np.concatenate([theta, own.values])
             linear = np.concatenate([linear, np.full(n, own.linear)])
             shown = np.concatenate([shown, np.ones(n, bool)])
-        return Layout(
+        return SlopeLayout(
             *(self.compiled.variables, listed, p.scopes, self._discrete, tuple(others)),
             *(theta, linear, shown, entries, rows, each),
         )
 
-    def slopes(self, at: Counts, layout: Layout) -> np.ndarray:
+    def slopes(self, at: Counts, layout: SlopeLayout) -> np.ndarray:
         """The slope of log P(known) for each parameter, with its row in proportion; NaN: it has none."""
         flat, cards = at.flat[layout.entries], layout.cards
         theta = layout.values[: flat.size]

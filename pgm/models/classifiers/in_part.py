@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pgm.cpds import CPD, TableCPD
 from pgm.learning.parameters import Rule
 from pgm.models import BayesianNetwork
-from pgm.models.fitting import Fit, Task
+from pgm.models.fitting import Fit, NetworkFitting
 from pgm.models.fitting_input import Options, TrainingRows
 
 from .row_classifier import frozen
@@ -35,5 +35,5 @@ def climbed(data: Training, cpds: Iterable[CPD], made: Mapping[str, Rule], *, ke
         len(data.labels), there, dict(data.values), data.weights, bool((data.weights == 1.0).all())
     )
     rules = {**made, target.name: Rule(fixed=keep_shares)}
-    task = Task(net, {n: net.cpd(n) for n in net.nodes}, rows, rules, [], {}, data.clock)
-    return task.climbed(Options(max_iter=_STEPS, tol=_TOL))
+    fitting = NetworkFitting(net, {n: net.cpd(n) for n in net.nodes}, rows, rules, [], {}, data.clock)
+    return fitting.climbed(Options(max_iter=_STEPS, tol=_TOL))

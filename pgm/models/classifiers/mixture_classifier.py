@@ -21,7 +21,7 @@ from pgm.models import BayesianNetwork
 from pgm.models.continuous_nodes import normal_nodes
 from pgm.models.mixtures import Mixture
 from pgm.models.mixtures.labels import Labels
-from pgm.models.mixtures.learning import Counted, Parameters, Task
+from pgm.models.mixtures.learning import Counted, MixtureLearning, Parameters
 from pgm.printing import label
 from pgm.randomness import generator
 from pgm.results.fit_report import FitReport
@@ -112,11 +112,11 @@ class MixtureClassifier(RowClassifier):
             raise InvalidArgument(f"prior= is a number of rows, 0 or more, not {shown(prior)}.")
         m, k, d = int(self.n_components), data.target.card, len(data.values)
         belief = _Spread(_variances(data), float(prior), self.form)
-        task = _Classes(data, m, belief, self.class_prior is not None)
+        fitting = _Classes(data, m, belief, self.class_prior is not None)
         seeds = generator(self.seed).spawn(int(self.starts))
-        begin = [lambda seed=seed, i=i: task.first(seed if i else None) for i, seed in enumerate(seeds)]
+        begin = [lambda seed=seed, i=i: fitting.first(seed if i else None) for i, seed in enumerate(seeds)]
         found, reports, best = climb(
-            begin, task.expect, task.maximise, max_iter=self.max_iter, tol=self.tol, clock=data.clock
+            begin, fitting.expect, fitting.maximise, max_iter=self.max_iter, tol=self.tol, clock=data.clock
         )
         logs = tuple(report.log_likelihoods for report in reports)
         weights = found.weights.reshape(k, m)
@@ -236,7 +236,7 @@ class _Spread:
         raise NotImplementedError
 
 
-class _Classes(Task):
+class _Classes(MixtureLearning):
     """How the mixture learns whose components belong to classes: the first m to the first, and so on."""
 
     def __init__(self, data: Training, m: int, belief: _Spread, fixed: bool) -> None:

@@ -11,7 +11,7 @@ from pgm.distributions import Gaussian
 from pgm.distributions.gaussian_statistics import GaussianStatistics, gathered, patterns, restricted
 from pgm.distributions.priors import Student
 from pgm.errors import InvalidArgument, listed, shown
-from pgm.learning import Collapsed, Step, climb
+from pgm.learning import Collapsed, EStep, climb
 from pgm.models.mixtures.learning import believed
 from pgm.results.fit_report import FitReport
 
@@ -95,7 +95,7 @@ def learned(
         _refuse_empty(found.weight, data)
         return made(found, data.class_prior), None
 
-    def expect(now: Classes) -> Step[GaussianStatistics]:
+    def expect(now: Classes) -> EStep[GaussianStatistics]:
         means, spreads = now.normals
         logs = Gaussian(means, covariance=spreads).log_rows(rows)
         now_shares, log = shares, float((logs * shares).sum())
@@ -107,7 +107,7 @@ def learned(
             now_shares = shares.copy()
             now_shares[~known] = believed_
             log += float(data.weights[~known] @ each)
-        return Step(log, log, gathered(rows, now_shares, means, spreads))
+        return EStep(log, log, gathered(rows, now_shares, means, spreads))
 
     def maximise(now: Classes, found: GaussianStatistics, iteration: int) -> Classes:
         return made(found, now.prior if keep_shares else found.weight / found.weight.sum())

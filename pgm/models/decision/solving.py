@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Layout:
+class DiagramLayout:
     """The structure, independent of values: the tables, and the elimination order."""
 
     decisions: tuple[str, ...]  # open
@@ -206,10 +206,10 @@ def planned(diagram: InfluenceDiagram, given: Mapping[str, Any] | None) -> Decis
     )
 
 
-def laid_out(diagram: InfluenceDiagram, observed: Observed, tables: Tables, product: bool) -> Layout:
+def laid_out(diagram: InfluenceDiagram, observed: Observed, tables: Tables, product: bool) -> DiagramLayout:
     """Return requisite observations and elimination order; cached until the diagram changes."""
     key = (frozenset(observed.hard), tuple(observed.weights), product)
-    found: Layout | None = diagram._prepared.get(key)
+    found: DiagramLayout | None = diagram._prepared.get(key)
     if found is None:
         found = _laid_out(diagram, observed, tables, product)
         if len(diagram._prepared) > 64:
@@ -218,7 +218,7 @@ def laid_out(diagram: InfluenceDiagram, observed: Observed, tables: Tables, prod
     return found
 
 
-def _laid_out(diagram: InfluenceDiagram, observed: Observed, tables: Tables, product: bool) -> Layout:
+def _laid_out(diagram: InfluenceDiagram, observed: Observed, tables: Tables, product: bool) -> DiagramLayout:
     names, hard = list(diagram.variables), observed.hard
     place = {name: i for i, name in enumerate(names)}
     waiting = tuple([name for name in diagram.decisions if name not in hard])
@@ -239,7 +239,7 @@ def _laid_out(diagram: InfluenceDiagram, observed: Observed, tables: Tables, pro
         chances = [v for v, where in first.items() if where == place[d] and names[v] not in waiting]
         rounds.append((False, tuple(chances)))
     matters = {d: tuple([names[v] for v in needed[place[d]]]) for d in waiting}
-    return Layout(waiting, matters, schedule(tables.problem(rounds)))
+    return DiagramLayout(waiting, matters, schedule(tables.problem(rounds)))
 
 
 def _advice(diagram: InfluenceDiagram, names: list[str], needed: Sequence[str], choice: Choice) -> Advice:

@@ -52,7 +52,7 @@ class Shares(Entries):
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class ChainLayout:
     """A chain whose parameters are tables; a table may be used in many places."""
 
     start: tuple[Entries, ...]
@@ -111,7 +111,7 @@ class Link:
     above: tuple[int, ...] = ()
 
 
-def side_by_side(chains: tuple[Link, ...]) -> Layout:
+def side_by_side(chains: tuple[Link, ...]) -> ChainLayout:
     """Chains that move one after the other, each by a matrix of its own: K^(M+1) arcs for each.
 
     Tables have the axes (chains above..., last state, state); those of starts (chains above..., state).
@@ -132,10 +132,10 @@ def side_by_side(chains: tuple[Link, ...]) -> Layout:
         above = [np.repeat(joint[i], chain.card) for i in chain.above]
         number = np.ravel_multi_index((*above, old, new), (*over, chain.card, chain.card))[order]
         stages.append((one, (Entries(("transition", chain.name), number.astype(np.int64)),)))
-    return Layout(tuple(start), tuple(stages))
+    return ChainLayout(tuple(start), tuple(stages))
 
 
-def together(chains: tuple[Link, ...]) -> Layout:
+def together(chains: tuple[Link, ...]) -> ChainLayout:
     """Chains each of which sees the last states of all: K^(2M) arcs.
 
     Tables of transitions have the axes (last states of all chains..., state).
@@ -150,4 +150,4 @@ def together(chains: tuple[Link, ...]) -> Layout:
         Entries(("transition", chain.name), (old * chain.card + joint[m][new]).astype(np.int64))
         for m, chain in enumerate(chains)
     ]
-    return Layout(tuple(start), ((one, tuple(factors)),))
+    return ChainLayout(tuple(start), ((one, tuple(factors)),))

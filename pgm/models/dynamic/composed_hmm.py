@@ -18,7 +18,7 @@ from pgm.printing import label
 from pgm.variables import Variable, as_domain
 
 from .chain_network import steps_of
-from .chain_tables import CERTAIN, Key, Layout
+from .chain_tables import CERTAIN, ChainLayout, Key
 from .expanded_network import network
 from .hidden import HiddenChain, Sheet
 
@@ -92,7 +92,7 @@ class ComposedHMM(HiddenChain):
         self._emission = Tied(Stacked([self._emissions[part] for part in parts], sizes), of)
         called = _distinct([places.labels[i] for i in self._states])
         self.variable = Variable.of("state", as_domain(called))
-        self._layout = Layout((), ())
+        self._layout = ChainLayout((), ())
         return self
 
     # --- what there is ---

@@ -71,7 +71,7 @@ class DynamicBayesianNetwork:
     name: str
     _nodes: dict[str, Node]
     fit_report: FitReport | None
-    _layouts: dict[bool, interface.Layout]
+    _layouts: dict[bool, interface.SliceLayout]
 
     def __init__(self, name: str = "") -> None:
         if not isinstance(name, str):
@@ -718,8 +718,10 @@ class DynamicBayesianNetwork:
         [[0.666667, 0.333333], [0.5, 0.5]]
         """
         found, _ = self._read(data, lengths, sequence, ())
-        task = network_learning.Task(self._nodes, found, self._layout(), weights, fixed, prior, estimate)
-        nodes, report = self._answered(found, lambda: task.run(starts, max_iter, tol, generator(seed)))
+        fitting = network_learning.DynamicNetworkLearning(
+            self._nodes, found, self._layout(), weights, fixed, prior, estimate
+        )
+        nodes, report = self._answered(found, lambda: fitting.run(starts, max_iter, tol, generator(seed)))
         self._nodes, self._layouts, self.fit_report = nodes, {}, report
         return self
 
@@ -795,13 +797,13 @@ class DynamicBayesianNetwork:
 
     # --- how ---
 
-    def _laid_out(self, *, best: bool) -> interface.Layout:
+    def _laid_out(self, *, best: bool) -> interface.SliceLayout:
         if best not in self._layouts:
             template = network_slices.template(self._nodes)
-            self._layouts[best] = interface.Layout(template, start_clock(), best=best)
+            self._layouts[best] = interface.SliceLayout(template, start_clock(), best=best)
         return self._layouts[best]
 
-    def _layout(self, *, best: bool = False) -> interface.Layout:
+    def _layout(self, *, best: bool = False) -> interface.SliceLayout:
         layout = self._laid_out(best=best)
         interface.check(layout, self.nodes)
         return layout

@@ -15,7 +15,7 @@ from pgm.inference.engines.sampling import Gibbs
 from pgm.randomness import generator
 
 from . import factorial_engines
-from .chain_tables import Key, Layout, side_by_side
+from .chain_tables import ChainLayout, Key, side_by_side
 from .joint_chains import JointChains, chain_of, check_emission, named
 
 
@@ -58,7 +58,7 @@ class FactorialHMM(JointChains):
         self._emission = Tied(emission, np.arange(rows))
 
     @cached_property
-    def _layout(self) -> Layout:  # type: ignore[override]
+    def _layout(self) -> ChainLayout:  # type: ignore[override]
         """Where the tables stand in a step of all chains together; approximations do without."""
         arcs = self.n_states * sum(v.card for v in self.variables)
         check_cells((arcs, 4), "A step of these chains", self._remedy())
@@ -215,10 +215,10 @@ class FactorialHMM(JointChains):
             raise InvalidArgument(
                 'fit takes engine="exact" or "mean-field"; Gibbs sampling has no bound to climb.'
             )
-        from .factorial_learning import MeanFieldTask
+        from .factorial_learning import FactorialLearning
 
-        task = MeanFieldTask(self, read, weights, fixed, prior, how)
-        best, report = task.run(starts, max_iter, tol, generator(seed))
+        fitting = FactorialLearning(self, read, weights, fixed, prior, how)
+        best, report = fitting.run(starts, max_iter, tol, generator(seed))
         self.__dict__.update(best.__dict__)
         self.fit_report = report.changed(engine=how.name)
         return self

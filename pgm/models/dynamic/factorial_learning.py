@@ -12,17 +12,17 @@ from pgm.inference.engines.mean_field import MeanField
 from pgm.inference.engines.parallel_chains import Emitted
 from pgm.inference.engines.parallel_chains.ascent import Approximation, approximated, climbed, rows_of
 from pgm.inference.engines.parallel_chains.drawing import NoPath
-from pgm.learning import Step
+from pgm.learning import EStep
 from pgm.randomness import generator
 
 from .factorial_engines import chains_of, emitted_of, no_path
-from .hidden_learning import Task
+from .hidden_learning import HiddenLearning
 
 if TYPE_CHECKING:
     from .hidden import HiddenChain
 
 
-class MeanFieldTask(Task):
+class FactorialLearning(HiddenLearning):
     """Learning whose expected counts are those of independent chains.
 
     Each E-step goes on from the beliefs of the last one: so the bound never falls.
@@ -41,7 +41,7 @@ class MeanFieldTask(Task):
             self.model._check_size(len(self.observed.rows))  # what is guessed has a weight for each
         return super().begin(random, anew)
 
-    def expect(self, now: Any) -> Step[Any]:
+    def expect(self, now: Any) -> EStep[Any]:
         """Expected counts, and the bound."""
         chains, emitted = chains_of(now), emitted_of(now, self.read, self.observed)
         how, random = self.how, generator(self.how.seed)
@@ -58,7 +58,7 @@ class MeanFieldTask(Task):
             those = expected(chain, rows_of(field, emitted), self.weight, self.clock)
             counts["initial", name], counts["transition", name] = those.first, those.pairs
         bound = float(self.weight @ np.add.reduceat(found.shares, self.read.starts[:-1]))
-        return Step(bound, bound + self._log_prior(now), (counts, (found, emitted)))
+        return EStep(bound, bound + self._log_prior(now), (counts, (found, emitted)))
 
     def gathered(self, emission: Any, seen: tuple[Approximation, Emitted]) -> Any:
         """Statistics of what tuples of states emitted, some steps at a time."""

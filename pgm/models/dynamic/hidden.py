@@ -31,7 +31,7 @@ from pgm.variables import Variable
 
 from . import hidden_learning
 from .chain_network import steps_of
-from .chain_tables import Key, Layout
+from .chain_tables import ChainLayout, Key
 from .checks import check_by, check_steps, names, scores_by
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class HiddenChain:
     name: str
     variable: Variable  # the states as a user sees them
     fit_report: FitReport | None
-    _layout: Layout
+    _layout: ChainLayout
     _tables: dict[Key, np.ndarray]
     _shapes: dict[Key, tuple[int, ...]]
     _masks: dict[Key, np.ndarray]  # which entries are possible, where not all are
@@ -502,8 +502,8 @@ class HiddenChain:
         random: np.random.Generator,
     ) -> Self:
         self._check_size(read.n_rows)
-        task = hidden_learning.Task(self, read, weights, fixed, prior)
-        best, report = task.run(starts, max_iter, tol, random)
+        fitting = hidden_learning.HiddenLearning(self, read, weights, fixed, prior)
+        best, report = fitting.run(starts, max_iter, tol, random)
         self.__dict__.update(best.__dict__)
         self.fit_report = report
         return self

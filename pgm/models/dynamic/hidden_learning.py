@@ -11,7 +11,7 @@ from pgm.errors import ImpossibleEvidence, InvalidArgument, listed, nearest, sho
 from pgm.frames import Sequences
 from pgm.inference.engines import staged as engine
 from pgm.inference.engines.chain import ImpossibleStep, Rows
-from pgm.learning import Collapsed, Step, climb
+from pgm.learning import Collapsed, EStep, climb
 from pgm.results import FitReport
 from pgm.runtime.clock import start_clock
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _NOTHING = 2.0**-200  # what is used less often changes no digit of any answer
 
 
-class Task:
+class HiddenLearning:
     """What is learned, from what, and what stays; one for each call of `fit`."""
 
     def __init__(self, model: Any, read: Sequences, weights: Any, fixed: Any, prior: Any) -> None:
@@ -79,7 +79,7 @@ class Task:
 
     # --- the two steps ---
 
-    def expect(self, now: HiddenChain) -> Step[Any]:
+    def expect(self, now: HiddenChain) -> EStep[Any]:
         """Expected counts."""
         found = expected(self, now._steps(None), now._rows_of(self.observed, self.read.starts))
         seen, ended = found.seen, np.zeros(found.seen.shape[1])
@@ -89,7 +89,7 @@ class Task:
             seen = seen[: len(self.observed.rows)] + seen[len(self.observed.rows) :] if coded else seen
         log = float(self.weight @ found.logs)
         counts = now._counted(found.begun[0], found.counts[0], ended)
-        return Step(log, log + self._log_prior(now), (counts, seen))
+        return EStep(log, log + self._log_prior(now), (counts, seen))
 
     def _log_prior(self, now: HiddenChain) -> float:
         total = 0.0
@@ -186,12 +186,12 @@ class Task:
         return free
 
 
-def expected(task: Task, steps: engine.Steps, rows: Rows) -> engine.Expected:
+def expected(fitting: HiddenLearning, steps: engine.Steps, rows: Rows) -> engine.Expected:
     """Expected counts; an error in the user's words where there is no path."""
     try:
-        return engine.expected(steps, rows, task.weight, task.clock)
+        return engine.expected(steps, rows, fitting.weight, fitting.clock)
     except ImpossibleStep as error:
-        place = task.read.place(error.row)
+        place = fitting.read.place(error.row)
         raise ImpossibleEvidence(
             f"{place[0].upper()}{place[1:]}: what is observed here is impossible after what was observed "
             "before, with the parameters that learning begins with. Zeros stay zero: begin with others, or "

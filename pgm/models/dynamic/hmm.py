@@ -583,8 +583,8 @@ class HMM:
         known = None
         if states is not None:
             read, known = known_states(states, read, data, lengths, self.variable)
-        task = hmm_learning.Task(self, read, known, prior=prior, climbs=False)
-        return draw(task, draws, burn_in, chains, generator(seed))
+        fitting = hmm_learning.HMMLearning(self, read, known, prior=prior, climbs=False)
+        return draw(fitting, draws, burn_in, chains, generator(seed))
 
     def _learn(
         self,
@@ -596,7 +596,9 @@ class HMM:
         random: np.random.Generator,
         **options: Any,
     ) -> None:
-        made, report = hmm_learning.Task(self, read, known, **options).run(starts, max_iter, tol, random)
+        made, report = hmm_learning.HMMLearning(self, read, known, **options).run(
+            starts, max_iter, tol, random
+        )
         self._take(made)
         self.fit_report = report
 

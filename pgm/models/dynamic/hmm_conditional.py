@@ -41,15 +41,15 @@ def fit(
     for model in models:
         if not hasattr(model.emission, "coordinates"):
             raise InvalidArgument(f'method="conditional" cannot fit a {type(model.emission).__name__}.')
-    task = _Task(models, read, codes, weight, shares)
-    begin = np.concatenate([_coordinates(one) for one in task.begin])
-    log = task.slope(begin)[0]
+    learning = _ConditionalLearning(models, read, codes, weight, shares)
+    begin = np.concatenate([_coordinates(one) for one in learning.begin])
+    log = learning.slope(begin)[0]
     logs, best = [log], begin
 
     def falls(x: np.ndarray) -> tuple[float, np.ndarray]:
-        task.clock.check("conditional likelihood")
+        learning.clock.check("conditional likelihood")
         try:
-            value, slope = task.slope(x)
+            value, slope = learning.slope(x)
         except (ImpossibleEvidence, InvalidArgument):  # so far away that doubles do not hold it
             return 1e300, np.zeros_like(x)
         return -value, -slope
@@ -68,12 +68,12 @@ def fit(
         stopped = {0: "tol", 1: "max_iter"}.get(int(found.status), "rounding")
     except OutOfTime:
         stopped = "time limit"
-    for model, now in zip(models, task.at(best), strict=True):
+    for model, now in zip(models, learning.at(best), strict=True):
         model._take(now)
     return FitReport(tuple(logs), stopped)
 
 
-class _Task:
+class _ConditionalLearning:
     def __init__(
         self, models: list[HMM], read: Sequences, codes: np.ndarray, weight: np.ndarray, shares: np.ndarray
     ) -> None:

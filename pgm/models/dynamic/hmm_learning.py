@@ -13,7 +13,7 @@ from pgm.distributions import Emission
 from pgm.errors import ImpossibleEvidence, InvalidArgument, listed, nearest, shown
 from pgm.frames import Sequences
 from pgm.inference.engines import chain as engine
-from pgm.learning import Collapsed, Step, climb, strides
+from pgm.learning import Collapsed, EStep, climb, strides
 from pgm.results import FitReport
 from pgm.runtime.clock import Clock, start_clock
 
@@ -38,7 +38,7 @@ class Parameters:
     emission: Emission
 
 
-class Task:
+class HMMLearning:
     """What is learned, from what, and what stays; one for each call of `fit`."""
 
     def __init__(
@@ -126,7 +126,7 @@ class Task:
 
     # --- the two steps ---
 
-    def expect(self, now: Parameters) -> Step[engine.Expected]:
+    def expect(self, now: Parameters) -> EStep[engine.Expected]:
         """Expected counts, or those along the best paths."""
         chain, rows = self._chain(now)
         with self._naming_steps():
@@ -138,7 +138,7 @@ class Task:
         self.counted = now, found
         return self._step(now, found)
 
-    def glance(self, now: Parameters) -> Step[engine.Expected]:
+    def glance(self, now: Parameters) -> EStep[engine.Expected]:
         """The likelihood alone."""
         chain, rows = self._chain(now)
         with self._naming_steps():
@@ -166,14 +166,14 @@ class Task:
                 "others, or leave out what is to be learned."
             ) from None
 
-    def _step(self, now: Parameters, found: engine.Expected) -> Step[engine.Expected]:
+    def _step(self, now: Parameters, found: engine.Expected) -> EStep[engine.Expected]:
         log = float(self.weight @ found.logs)
         with np.errstate(divide="ignore", invalid="ignore"):
             prior = np.where(self.prior_start > 0, self.prior_start * np.log(now.start), 0.0).sum()
             prior += np.where(self.prior_move > 0, self.prior_move * np.log(now.move), 0.0).sum()
         if self.prior_emission is not None:
             prior += self.prior_emission.log(now.emission)
-        return Step(log, log + float(prior), found)
+        return EStep(log, log + float(prior), found)
 
     def _along_best(self, chain: engine.Chain, rows: engine.Rows) -> engine.Expected:
         path, logs = engine.best_paths(chain, rows, self.clock)

@@ -21,7 +21,7 @@ from pgm.printing import ROWS, Tabular, label
 from pgm.results.base import Frozen, pandas, put
 from pgm.runtime.progress import report as report_progress
 
-from .hmm_learning import Parameters, Task
+from .hmm_learning import HMMLearning, Parameters
 from .hmm_priors import EmissionPrior, UnseenRows, drawn_rows
 
 if TYPE_CHECKING:
@@ -270,7 +270,9 @@ class HMMPosterior(Frozen, Tabular):
         return HMMPosterior, (self.parts,)
 
 
-def draw(task: Task, draws: Any, burn_in: Any, chains: Any, random: np.random.Generator) -> HMMPosterior:
+def draw(
+    fitting: HMMLearning, draws: Any, burn_in: Any, chains: Any, random: np.random.Generator
+) -> HMMPosterior:
     """Alternate paths and parameters, in several chains."""
     for name, number, least in (("draws", draws, 1), ("burn_in", burn_in, 0), ("chains", chains, 2)):
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
@@ -278,19 +280,19 @@ def draw(task: Task, draws: Any, burn_in: Any, chains: Any, random: np.random.Ge
     each = -(-int(draws) // int(chains))
     if each < 4:
         raise InvalidArgument(f"draws= is at least 4 for each of {chains} chains, not {draws}.")
-    if task.observed.code.size and task.observed.rows.ndim == 2:
+    if fitting.observed.code.size and fitting.observed.rows.ndim == 2:
         raise InvalidArgument(
             "Symbols observed as a Likelihood cannot be combined with draws of the parameters."
         )
-    believed: EmissionPrior = task.prior_emission or UnseenRows(None)
+    believed: EmissionPrior = fitting.prior_emission or UnseenRows(None)
     kept: list[np.ndarray] = []
     total = int(chains) * (each + int(burn_in))
     for chain, seed in enumerate(random.spawn(int(chains))):
-        now = _begin(task, believed, seed)
+        now = _begin(fitting, believed, seed)
         for i in range(-int(burn_in), each):
             report_progress(chain * (each + burn_in) + burn_in + i, total, "Gibbs sampling")
-            task.clock.check("Gibbs sampling")
-            now = _next(task, believed, now, seed)
+            fitting.clock.check("Gibbs sampling")
+            now = _next(fitting, believed, now, seed)
             if i < 0:
                 continue
             numbers = [now.start, now.move, *now.emission.parameters()]  # type: ignore[attr-defined]
@@ -304,44 +306,46 @@ def draw(task: Task, draws: Any, burn_in: Any, chains: Any, random: np.random.Ge
             for array, number in zip(kept, numbers, strict=True):
                 array[chain, i] = number
     report_progress(total, total, "Gibbs sampling")
-    named = _names(task, now.emission)
+    named = _names(fitting, now.emission)
     return HMMPosterior([ParameterDraws(n, a, e) for (n, e), a in zip(named, kept, strict=True)])
 
 
-def _begin(task: Task, believed: EmissionPrior, random: np.random.Generator) -> Parameters:
+def _begin(fitting: HMMLearning, believed: EmissionPrior, random: np.random.Generator) -> Parameters:
     """The current parameters, and draws from the prior for missing ones."""
-    model, k = task.model, task.k
+    model, k = fitting.model, fitting.k
     start, move = model._initial, model._transition
     if start is None:
-        start = drawn_rows(_alpha(task, np.zeros(k), None), random)
+        start = drawn_rows(_alpha(fitting, np.zeros(k), None), random)
     if move is None:
-        move = drawn_rows(_alpha(task, None, np.zeros((k, k))), random)
+        move = drawn_rows(_alpha(fitting, None, np.zeros((k, k))), random)
     emission = model.emission
     if not emission.has_parameters:
-        rows = task.observed.rows
+        rows = fitting.observed.rows
         emission = believed.drawn(emission, emission.gathered(rows, np.zeros((len(rows), k))), random)
     return Parameters(start, move, emission)
 
 
-def _alpha(task: Task, first: np.ndarray | None, pairs: np.ndarray | None) -> np.ndarray:
+def _alpha(fitting: HMMLearning, first: np.ndarray | None, pairs: np.ndarray | None) -> np.ndarray:
     """Counts, those of the prior, and one; nothing where the model says that there is nothing."""
-    model = task.model
+    model = fitting.model
     if first is not None:
         there = model._first if model._initial is None else model._first & (model._initial > 0.0)
-        return np.asarray(np.where(there, first + task.prior_start + 1.0, 0.0))
+        return np.asarray(np.where(there, first + fitting.prior_start + 1.0, 0.0))
     moves = model._mask if model._transition is None else model._mask & (model._transition > 0.0)
-    return np.asarray(np.where(moves, pairs + task.prior_move + 1.0, 0.0))
+    return np.asarray(np.where(moves, pairs + fitting.prior_move + 1.0, 0.0))
 
 
-def _next(task: Task, believed: EmissionPrior, now: Parameters, random: np.random.Generator) -> Parameters:
-    chain, rows = task._chain(now)
-    with task._naming_steps():
-        path = engine.draw_given(chain, rows, 1, random, task.clock)[0]
-    found = task.along(path, rows, np.empty(0))
-    start = drawn_rows(_alpha(task, found.first, None), random)
-    move = drawn_rows(_alpha(task, None, found.pairs), random)
-    observed, emission = task.observed, now.emission
-    seen = task.seen.together(found.seen, len(observed.rows))
+def _next(
+    fitting: HMMLearning, believed: EmissionPrior, now: Parameters, random: np.random.Generator
+) -> Parameters:
+    chain, rows = fitting._chain(now)
+    with fitting._naming_steps():
+        path = engine.draw_given(chain, rows, 1, random, fitting.clock)[0]
+    found = fitting.along(path, rows, np.empty(0))
+    start = drawn_rows(_alpha(fitting, found.first, None), random)
+    move = drawn_rows(_alpha(fitting, None, found.pairs), random)
+    observed, emission = fitting.observed, now.emission
+    seen = fitting.seen.together(found.seen, len(observed.rows))
     full = observed.rows
     if not observed.code.size and np.isnan(full).any():  # entries that are missing are drawn, too
         nothing = np.isnan(full).all(axis=1)
@@ -351,9 +355,9 @@ def _next(task: Task, believed: EmissionPrior, now: Parameters, random: np.rando
     return Parameters(start, move, emission)
 
 
-def _names(task: Task, emission: Emission) -> Iterator[tuple[str, list[str]]]:
+def _names(fitting: HMMLearning, emission: Emission) -> Iterator[tuple[str, list[str]]]:
     """The parts, and what each of their entries is called."""
-    states = [label(state) for state in task.model.states]
+    states = [label(state) for state in fitting.model.states]
     yield "initial", states
     yield "transition", [f"{a} -> {b}" for a in states for b in states]
     if emission.domain is not None:

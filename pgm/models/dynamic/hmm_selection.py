@@ -18,7 +18,7 @@ from pgm.runtime.progress import report as report_progress
 
 from .hmm import HMM
 from .hmm_classifier import log_likelihoods, some_sequences
-from .hmm_learning import Parameters, Task
+from .hmm_learning import HMMLearning, Parameters
 
 _SCORES = ("bic", "aic", "validation")
 _SEARCHES = ("starts", "split")
@@ -188,11 +188,11 @@ def _grown(
     model: HMM, read: Sequences, prior: Any, max_iter: int, tol: float, random: np.random.Generator
 ) -> Iterator[HMM]:
     """Models with one state more, of which each has divided another state."""
-    task = Task(model, read)
+    fitting = HMMLearning(model, read)
     now = Parameters(model.initial, model.transition, model.emission)
-    seen = task.expect(now).statistics.seen
+    seen = fitting.expect(now).statistics.seen
     for state in range(model.n_states):
-        made = _split(now, task.observed.rows, seen, state, random)
+        made = _split(now, fitting.observed.rows, seen, state, random)
         grown = HMM(made.start, made.move, made.emission)
         grown._learn(read, None, 1, max_iter, tol, random, prior=prior)
         yield grown

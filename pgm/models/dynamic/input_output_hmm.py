@@ -21,7 +21,7 @@ from pgm.variables import REAL, Variable
 
 from . import input_output_learning, input_output_network
 from .chain_network import steps_of
-from .chain_tables import Entries, Layout
+from .chain_tables import ChainLayout, Entries
 from .checks import check_steps, distribution, domain_of, names, printed_rows, transitions
 from .hidden import HiddenChain, Sheet
 from .inputs import Fed, fed, input_rows, with_past
@@ -125,7 +125,7 @@ class InputOutputHMM(HiddenChain):
         self._emission = emission
         self._take_inputs()
         one, _ = engine.stage(k, k, np.repeat(np.arange(k), k), np.tile(np.arange(k), k))
-        self._layout = Layout(
+        self._layout = ChainLayout(
             (Entries(("initial", ""), np.arange(k)),),
             ((one, (Entries(("transition", ""), np.arange(k * k)),)),),
         )
@@ -477,8 +477,8 @@ class InputOutputHMM(HiddenChain):
             ImpossibleEvidence: no path of states emits this; the message names the step.
         """
         read = self._fed(data, lengths, sequence, inputs, before)
-        task = input_output_learning.Task(self, read, weights, fixed)
-        best, report = task.run(starts, max_iter, tol, generator(seed))
+        fitting = input_output_learning.InputOutputLearning(self, read, weights, fixed)
+        best, report = fitting.run(starts, max_iter, tol, generator(seed))
         self.__dict__.update(best.__dict__)
         self.fit_report = report
         return self

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pgm.learning import Collapsed, Step
+from pgm.learning import Collapsed, EStep
 from pgm.runtime.clock import start_clock
 
 from . import hidden_learning
@@ -15,7 +15,7 @@ from .hidden_learning import expected, shares
 from .inputs import Fed
 
 
-class Task(hidden_learning.Task):
+class InputOutputLearning(hidden_learning.HiddenLearning):
     """What is learned, from what, and what stays; one for each call of `fit`."""
 
     def __init__(self, model: Any, read: Fed, weights: Any, fixed: Any) -> None:
@@ -36,11 +36,11 @@ class Task(hidden_learning.Task):
             heavy = np.repeat(self.weight, read.lengths)
             self.counts = np.bincount(code, heavy, len(rows)) if code.size else heavy
 
-    def expect(self, now: Any) -> Step[Any]:
+    def expect(self, now: Any) -> EStep[Any]:
         """Expected counts."""
         found = expected(self, now._steps(self.read), now._rows(self.read))
         log = float(self.weight @ found.logs)
-        return Step(log, log + sum(part._log_prior for part in now._by_inputs.values()), found)
+        return EStep(log, log + sum(part._log_prior for part in now._by_inputs.values()), found)
 
     def maximise(self, now: Any, found: Any, iteration: int) -> Any:
         """Parts that are more likely for these counts, where they can be."""

@@ -530,7 +530,7 @@ class LinearDynamicalSystem(Tabular):
         >>> float(found.A[0, 0].round(6)), [round(log, 6) for log in found.fit_report.log_likelihoods]
         (0.9478, [-7.346238, -6.537988])
         """
-        task = linear_learning.Task(
+        fitting = linear_learning.LinearLearning(
             self,
             data,
             inputs,
@@ -542,7 +542,7 @@ class LinearDynamicalSystem(Tabular):
             prior=prior,
             method=method,
         )
-        self._p, self._fit_report = task.run(starts, max_iter, tol, generator(seed))
+        self._p, self._fit_report = fitting.run(starts, max_iter, tol, generator(seed))
         if self._start == "stationary":
             self._start = "fitted"
         return self

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pgm.errors import InvalidArgument, listed, nearest, shown
-from pgm.learning import Collapsed, Step, climb, strides
+from pgm.learning import Collapsed, EStep, climb, strides
 from pgm.learning import linear_systems as em
 from pgm.results import FitReport
 from pgm.runtime.clock import start_clock
@@ -36,7 +36,7 @@ class Free:
     blocks: dict[str, list[np.ndarray]]  # of covariances: the entries that change together
 
 
-class Task:
+class LinearLearning:
     """One fit: the system, what was observed of it, and what is held."""
 
     def __init__(
@@ -151,7 +151,7 @@ class Task:
         least = np.linalg.eigvalsh(near[np.ix_(some, some)])[0]
         return bool(np.linalg.eigvalsh(own)[0] > 1e-3 * max(least, 0.0))
 
-    def expect(self, now: Parameters) -> Step[em.Moments]:
+    def expect(self, now: Parameters) -> EStep[em.Moments]:
         """The E-step."""
         question = prepared(now, self.question.given)
         try:
@@ -167,7 +167,7 @@ class Task:
         ]
         each = [found.weighted(w) for found, w in zip(each, self.weights, strict=True)]
         log = float(sum(w * run.log.sum() for run, w in zip(runs, self.weights, strict=True)))
-        return Step(log, log + self._log_prior(now), reduce(add, each))
+        return EStep(log, log + self._log_prior(now), reduce(add, each))
 
     def learns(self, names: str) -> bool:
         """Whether an equation is learned: its matrices are the same in all steps."""

@@ -16,7 +16,7 @@ from pgm.results import JointBeliefs, JointPath
 from pgm.variables import Variable, as_domain
 
 from .chain_network import steps_of
-from .chain_tables import Entries, Layout
+from .chain_tables import ChainLayout, Entries
 from .checks import distribution, domain_of, names, printed_rows, transitions
 from .expanded_network import network
 from .hidden import HiddenChain, Sheet
@@ -79,7 +79,7 @@ class MealyHMM(HiddenChain):
         into, _ = stage(k * k, k, arc, arc % k)
         out, _ = stage(k, k * k, arc // k, arc)
         first = Entries(("initial", ""), arc // k), Entries(("transition", ""), arc)
-        self._layout = Layout(first, ((into, ()), (out, (Entries(("transition", ""), arc),))))
+        self._layout = ChainLayout(first, ((into, ()), (out, (Entries(("transition", ""), arc),))))
         self._emission = Tied(emission, arc)
 
     @property

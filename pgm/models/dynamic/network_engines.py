@@ -90,7 +90,7 @@ def _by_clusters(model: DynamicBayesianNetwork, found: Read, wanted: list[int], 
     clock = start_clock()
     template = network_slices.template(model._nodes)
     clusters = [[names.index(name) for name in those] for those in given]
-    layout = interface.Layout(template, clock, clusters=clusters)
+    layout = interface.SliceLayout(template, clock, clusters=clusters)
     interface.check_slice(layout, names)
     values, scores = model._answered(found, lambda: assumed_density(layout, found.rows, wanted, clock))
     return values, scores, np.empty(0), np.empty(0)

@@ -13,7 +13,7 @@ from pgm.distributions.gaussian_statistics import gathered
 from pgm.errors import ImpossibleEvidence, InvalidArgument, UnknownVariable, shown
 from pgm.factors import Gate, GaussianFactor, OwnDensity, RowNormal, RowTable, Score
 from pgm.inference.engines import interface as engine
-from pgm.learning import Step, climb
+from pgm.learning import EStep, climb
 from pgm.learning.parameters import fixed_rows, maximise, rules
 from pgm.results import FitReport
 from pgm.runtime.clock import start_clock
@@ -44,14 +44,14 @@ def with_cpds(nodes: Mapping[str, Node], cpds: Mapping[str, CPD]) -> _Nodes:
     return made
 
 
-class Task:
+class DynamicNetworkLearning:
     """What is learned, from what, and what stays; one for each call of `fit`."""
 
     def __init__(
         self,
         nodes: _Nodes,
         read: Read,
-        layout: engine.Layout,
+        layout: engine.SliceLayout,
         weights: Any,
         fixed: Any,
         prior: Any,
@@ -108,7 +108,7 @@ class Task:
                 cpds[name] = cpd.fitted(values)
         return with_cpds(self.nodes, cpds)
 
-    def expect(self, nodes: _Nodes) -> Step[dict[str, Any]]:
+    def expect(self, nodes: _Nodes) -> EStep[dict[str, Any]]:
         """Expected statistics of all distributions."""
         layout = self.layout.renewed(template(nodes), self.clock)
         try:
@@ -122,7 +122,7 @@ class Task:
         log = float(self.weight @ found.logs)
         cpds = cpds_of(nodes)
         prior = sum(self.rules[name].log_prior(cpd) for name, cpd in cpds.items())
-        return Step(log, log + prior, self._statistics(nodes, layout, found))
+        return EStep(log, log + prior, self._statistics(nodes, layout, found))
 
     def maximise(self, nodes: _Nodes, statistics: dict[str, Any], iteration: int) -> _Nodes:
         """The most likely distributions; a row of a table that was never used keeps its values."""
@@ -138,7 +138,9 @@ class Task:
 
     # --- from counts of tables to statistics of distributions ---
 
-    def _statistics(self, nodes: _Nodes, layout: engine.Layout, found: engine.Expected) -> dict[str, Any]:
+    def _statistics(
+        self, nodes: _Nodes, layout: engine.SliceLayout, found: engine.Expected
+    ) -> dict[str, Any]:
         statistics: dict[str, Any] = {}
         for v, (name, node) in enumerate(nodes.items()):
             parts = layout.template.parts[v]
@@ -150,7 +152,7 @@ class Task:
         return statistics
 
     def _of(
-        self, layout: engine.Layout, found: engine.Expected, v: int, cpd: CPD, part: Any, kinds: Any
+        self, layout: engine.SliceLayout, found: engine.Expected, v: int, cpd: CPD, part: Any, kinds: Any
     ) -> Any:
         for own, shares in zip(layout.of_rows, found.of_rows, strict=True):
             if own.variable == v:
@@ -178,7 +180,7 @@ class Task:
         return cpd.statistics(counts) if counts.any() else None
 
     def _as_table(
-        self, layout: engine.Layout, total: np.ndarray, scope: tuple[int, ...], v: int, cpd: CPD
+        self, layout: engine.SliceLayout, total: np.ndarray, scope: tuple[int, ...], v: int, cpd: CPD
     ) -> np.ndarray:
         """Counts over the places of a table as one of a distribution's own shape."""
         places = self._places(layout, v, cpd)
@@ -186,14 +188,14 @@ class Task:
         left = [p for p in scope if p in places]
         return np.ascontiguousarray(total.sum(axis=gone).transpose([left.index(p) for p in places]))
 
-    def _places(self, layout: engine.Layout, v: int, cpd: CPD) -> list[int]:
+    def _places(self, layout: engine.SliceLayout, v: int, cpd: CPD) -> list[int]:
         names = list(self.nodes)
         at = layout.template.at
         return [*(at[names.index(u)] + back for u, back in map(back_of, cpd.parents)), at[v]]
 
     def _of_numbers(
         self,
-        layout: engine.Layout,
+        layout: engine.SliceLayout,
         shares: np.ndarray,
         scope: tuple[int, ...],
         v: int,
@@ -239,7 +241,7 @@ class Task:
         left = [p for p in scope if p in wanted]
         return np.asarray(shares.sum(axis=gone).transpose([0, *(left.index(p) + 1 for p in wanted)]))
 
-    def _numbers(self, layout: engine.Layout, place: int, rows: np.ndarray) -> np.ndarray:
+    def _numbers(self, layout: engine.SliceLayout, place: int, rows: np.ndarray) -> np.ndarray:
         u, back = layout.template.owner(place)
         return np.asarray(self.read.rows.numbers[u][rows - back])
 

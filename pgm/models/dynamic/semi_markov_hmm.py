@@ -16,7 +16,7 @@ from pgm.results import StatePath
 from pgm.variables import Variable, as_domain
 
 from .chain_network import steps_of
-from .chain_tables import CERTAIN, IMPOSSIBLE, Entries, Key, Layout
+from .chain_tables import CERTAIN, IMPOSSIBLE, ChainLayout, Entries, Key
 from .checks import distribution, domain_of, names, printed_rows, probabilities, rows_of, transitions
 from .expanded_network import network
 from .hidden import HiddenChain, Sheet
@@ -243,7 +243,7 @@ def hazards(durations: np.ndarray) -> np.ndarray:
     return np.stack([1.0 - over, over], axis=2)
 
 
-def _layout(k: int, d: int, complete: bool) -> Layout:
+def _layout(k: int, d: int, complete: bool) -> ChainLayout:
     """Places are states with their ages; a step ages one, or leads out of it and into the next state."""
     place = np.arange(k * d).reshape(k, d)
     age, out = place[:, :-1], k * d + np.arange(k)
@@ -262,7 +262,7 @@ def _layout(k: int, d: int, complete: bool) -> Layout:
     begin[place[:, 0]] = np.arange(k)
     first = Entries(("initial", ""), begin)
     end = (Entries(("durations", ""), 2 * place.reshape(-1) + 1),) if complete else ()
-    return Layout((first,), ((leave, (left,)), (enter, (entered,))), end)
+    return ChainLayout((first,), ((leave, (left,)), (enter, (entered,))), end)
 
 
 def _length(given: Any) -> int | None:

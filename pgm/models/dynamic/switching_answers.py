@@ -132,7 +132,7 @@ def expect(
     return np.array([lane.log for lane in lanes])
 
 
-def _merging(r: engine.Regimes, s: engine.Steps, how: str, clock: Clock) -> list[engine.Step]:
+def _merging(r: engine.Regimes, s: engine.Steps, how: str, clock: Clock) -> list[engine.MergedStep]:
     steps = [engine.begun(r, s.y[0], s.shifts[0], how)]
     for t in range(1, len(s.y)):
         clock.check("filtering")

@@ -12,7 +12,7 @@ from pgm.distributions import Stacked, Tied
 from pgm.errors import InvalidArgument, shown
 from pgm.variables import Variable, as_domain
 
-from .chain_tables import Entries, Layout, side_by_side
+from .chain_tables import ChainLayout, Entries, side_by_side
 from .joint_chains import JointChains, chain_of, check_emission, named
 from .markov_chain import MarkovChain
 
@@ -84,13 +84,13 @@ class SwitchingHMM(JointChains):
         rows = first[joint[0]] + joint[1:][joint[0], np.arange(k)]
         self._emission = Tied(Stacked([emissions[called] for called in found], sizes), rows)
 
-    def _made(self, layout: Layout) -> Layout:
+    def _made(self, layout: ChainLayout) -> ChainLayout:
         """Where each step chooses anew, the start's table is that of all steps."""
         if not self._anew:
             return layout
         (one, (entries,)), *others = layout.stages
         entries = Entries(("initial", "switch"), entries.number % self.variables[0].card)
-        return Layout(layout.start, ((one, (entries,)), *others))
+        return ChainLayout(layout.start, ((one, (entries,)), *others))
 
     @property
     def emission(self) -> Any:

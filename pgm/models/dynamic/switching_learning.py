@@ -10,7 +10,7 @@ import numpy as np
 
 from pgm.errors import InvalidArgument, listed, shown
 from pgm.inference.engines import switching as engine
-from pgm.learning import Step, climb
+from pgm.learning import EStep, climb
 from pgm.learning import linear_systems as em
 from pgm.results import FitReport
 from pgm.runtime.clock import start_clock
@@ -35,7 +35,7 @@ class SwitchingParameters:
     systems: tuple[Parameters, ...]
 
 
-class Task:
+class SwitchingLearning:
     """One fit: the model, what was observed of it, and what is held."""
 
     def __init__(
@@ -84,7 +84,7 @@ class Task:
         kept = report.changed(log_likelihoods=logs[: top + 1], engine="gpb2")
         return self.best[1], kept
 
-    def expect(self, now: SwitchingParameters) -> Step[list[Any]]:
+    def expect(self, now: SwitchingParameters) -> EStep[list[Any]]:
         """The E-step: for each series what is expected of each regime."""
         model = self.model._with_parameters(now)
         r, log, found = model._regimes, 0.0, []
@@ -96,7 +96,7 @@ class Task:
             found.append(expected)
         if self.best is None or log > self.best[0]:
             self.best = log, now
-        return Step(log, log, found)
+        return EStep(log, log, found)
 
     def maximise(self, now: SwitchingParameters, found: list[Any], iteration: int) -> SwitchingParameters:
         """The M-step: shares of regimes, and regressions of each."""

@@ -430,8 +430,8 @@ class SwitchingLinearDynamicalSystem(Tabular):
         [-7.346238, -6.537988]
         """
         given = read(self._systems[0]._p, data, inputs, None, lengths, sequence)
-        task = switching_learning.Task(self, given, engine, fixed, weights)
-        found, report = task.run(max_iter, tol)
+        fitting = switching_learning.SwitchingLearning(self, given, engine, fixed, weights)
+        found, report = fitting.run(max_iter, tol)
         self._take(found)
         object.__setattr__(self, "_fit_report", report)
         return self

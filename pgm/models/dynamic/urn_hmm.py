@@ -15,7 +15,7 @@ from pgm.models.bayesian_network import BayesianNetwork
 from pgm.variables import Variable, as_domain
 
 from .chain_network import steps_of
-from .chain_tables import IMPOSSIBLE, Entries, Layout, Shares
+from .chain_tables import IMPOSSIBLE, ChainLayout, Entries, Shares
 from .checks import distribution, names, printed_rows, transitions
 from .expanded_network import network
 from .hidden import HiddenChain, Sheet
@@ -114,7 +114,7 @@ class UrnHMM(HiddenChain):
         first = [urn if c == 0 else IMPOSSIBLE for urn, c, _ in states]
         start = Entries(("initial", ""), np.array(first, np.int64))
         drawn = Shares(("initial", ""), np.empty(0, np.int64), np.array(shares))
-        self._layout = Layout((start, drawn), ((move, (moved,)), (take, (taken,))))
+        self._layout = ChainLayout((start, drawn), ((move, (moved,)), (take, (taken,))))
         self._visible = np.array([urn for urn, _, _ in states], np.int64)
         seen = np.array([colour for _, _, colour in states], np.int64)
         self._emission = Tied(Categorical(np.eye(n_colours), symbols=colours), seen)

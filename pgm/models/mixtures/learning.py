@@ -13,7 +13,7 @@ from pgm.distributions.normal import NORMALS
 from pgm.distributions.of_states import completed
 from pgm.errors import ImpossibleEvidence, InvalidArgument, listed, nearest, shown
 from pgm.frames import Sequences, weights_of
-from pgm.learning import Collapsed, Step, climb, strides
+from pgm.learning import Collapsed, EStep, climb, strides
 from pgm.models.dynamic.checks import MOST_STARTS, normalised, parts_fixed
 from pgm.models.dynamic.hmm_labels import Labelled
 from pgm.models.dynamic.hmm_priors import EmissionPrior, counts_of, of_emission
@@ -46,7 +46,7 @@ class Counted:
     logs: np.ndarray  # of rows together with labels
 
 
-class Task:
+class MixtureLearning:
     """What is learned, from what, and what is fixed; one for each call of `fit`."""
 
     def __init__(
@@ -120,7 +120,7 @@ class Task:
 
     # --- the two steps ---
 
-    def expect(self, now: Parameters) -> Step[Counted]:
+    def expect(self, now: Parameters) -> EStep[Counted]:
         """The E-step: responsibilities; with "hard", all on the most probable component."""
         self.clock.check("EM")
         logs = self.labels.added(now.emission.log_rows(self.observed.rows), self.seen)
@@ -141,7 +141,7 @@ class Task:
             prior = float(np.where(self.prior_weights > 0.0, some, 0.0).sum())
         if self.prior_emission is not None:
             prior += self.prior_emission.log(now.emission)
-        return Step(log, log + prior, Counted(shares, each))
+        return EStep(log, log + prior, Counted(shares, each))
 
     def _impossible(self, pair: int) -> ImpossibleEvidence:
         row = int((self.seen.code == pair).argmax()) if self.seen.code.size else pair

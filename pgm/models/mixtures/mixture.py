@@ -59,7 +59,7 @@ class Mixture:
     fit_report: FitReport | None
     _weights: np.ndarray | None
     _columns: tuple[str, ...] | None
-    _state: online.State | None
+    _state: online.OnlineStatistics | None
 
     def __init__(
         self,
@@ -282,9 +282,11 @@ class Mixture:
         ([0.5, 4.5], [0.5, 0.5])
         """
         read, known = self._labelled(data, labels, label_noise)
-        task = learning.Task(self, read, known, weights=weights, fixed=fixed, prior=prior, method=method)
-        made, report = task.run(starts, max_iter, tol, generator(seed))
-        state = online.begun(task, made)
+        fitting = learning.MixtureLearning(
+            self, read, known, weights=weights, fixed=fixed, prior=prior, method=method
+        )
+        made, report = fitting.run(starts, max_iter, tol, generator(seed))
+        state = online.begun(fitting, made)
         self._take(made, read)
         self.fit_report, self._state = report, state
         return self

@@ -13,7 +13,7 @@ from pgm.frames import Sequences
 from pgm.models.dynamic.checks import normalised
 
 from .labels import Labels
-from .learning import Parameters, Task
+from .learning import MixtureLearning, Parameters
 
 if TYPE_CHECKING:
     from .mixture import Mixture
@@ -22,7 +22,7 @@ _POWER = -0.6  # of the number of batches; between -1/2 and -1 it converges
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class OnlineStatistics:
     """Expected sufficient statistics per row, averaged over batches; and the number of batches."""
 
     batches: int
@@ -31,15 +31,15 @@ class State:
     emission: Any  # its statistics
 
 
-def begun(task: Task, made: Parameters) -> State:
+def begun(fitting: MixtureLearning, made: Parameters) -> OnlineStatistics:
     """The expected statistics of `fit`: the first batch."""
-    return _of(task, made, task.last)
+    return _of(fitting, made, fitting.last)
 
 
-def _of(task: Task, now: Parameters, counted: Any) -> State:
-    rows = float(task.heavy.sum())
-    found = task.statistics(now.emission, counted)
-    return State(1, rows, counted.shares.sum(axis=0) / rows, times(found, 1.0 / rows))
+def _of(fitting: MixtureLearning, now: Parameters, counted: Any) -> OnlineStatistics:
+    rows = float(fitting.heavy.sum())
+    found = fitting.statistics(now.emission, counted)
+    return OnlineStatistics(1, rows, counted.shares.sum(axis=0) / rows, times(found, 1.0 / rows))
 
 
 def step(
@@ -50,23 +50,23 @@ def step(
     prior: Any,
     rate: Any,
     random: np.random.Generator,
-) -> tuple[Parameters, State]:
+) -> tuple[Parameters, OnlineStatistics]:
     """One batch: expect, average, maximise."""
     if rate is not None and (
         isinstance(rate, bool) or not isinstance(rate, int | float) or not 0.0 < rate <= 1.0
     ):
         raise InvalidArgument(f"rate= is a number above 0, 1 at most, not {shown(rate)}.")
-    task = Task(model, read, labels, weights=weights, prior=prior)
-    now = task.given(random)
-    new = _of(task, now, task.expect(now).statistics)
+    fitting = MixtureLearning(model, read, labels, weights=weights, prior=prior)
+    now = fitting.given(random)
+    new = _of(fitting, now, fitting.expect(now).statistics)
     old = model._state
     if old is not None:
         many = old.batches + 1
         share = float(many**_POWER if rate is None else rate)
         average = times(old.emission, 1.0 - share) + times(new.emission, share)
         counts = (1.0 - share) * old.counts + share * new.counts
-        new = State(many, old.rows + new.rows, counts, average)
-    made = normalised((new.rows * new.counts + task.prior_weights)[None], now.weights[None])[0]
-    emission = task.fitted(now.emission, times(new.emission, new.rows))
-    task.check(emission, f"in batch {new.batches}")
+        new = OnlineStatistics(many, old.rows + new.rows, counts, average)
+    made = normalised((new.rows * new.counts + fitting.prior_weights)[None], now.weights[None])[0]
+    emission = fitting.fitted(now.emission, times(new.emission, new.rows))
+    fitting.check(emission, f"in batch {new.batches}")
     return Parameters(made, emission), new

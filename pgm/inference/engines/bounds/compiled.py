@@ -15,7 +15,7 @@ from pgm.runtime.kinds import Bytes, Flag, Floats, FloatTable, Ints, Ints32
 
 if TYPE_CHECKING:
     from pgm.inference.engines.bounds.buckets import BucketArrays
-    from pgm.inference.engines.bounds.messages import State
+    from pgm.inference.engines.bounds.messages import BoundState
     from pgm.inference.engines.factor_graph import GraphArrays
 
 DONE, STOPPED = 0, 1  # as in pgm/inference/trees/sweeps/compiled.py
@@ -553,7 +553,7 @@ def _reweigh(first, last, lead, step, mode, weights, entropy):
 
 def forward(
     b: BucketArrays,
-    state: State,
+    state: BoundState,
     mode: int,
     step: float,
     match: bool,
@@ -598,7 +598,7 @@ def forward(
     return DONE
 
 
-def backward(b: BucketArrays, state: State, mode: int, f: Floats, idx: Ints, sums: Floats, stop: Flag):
+def backward(b: BucketArrays, state: BoundState, mode: int, f: Floats, idx: Ints, sums: Floats, stop: Flag):
     """Send from the last bucket to the first, the mini-buckets' beliefs about each other's variables.
 
     This only guides where costs are moved to; no bound depends on it.
@@ -769,7 +769,7 @@ def _clamp(
 
 def clamp_all(
     b: BucketArrays,
-    state: State,
+    state: BoundState,
     mode: int,
     total: float,
     variables: Ints,
@@ -807,7 +807,7 @@ def clamp_all(
     return DONE
 
 
-def ahead(b: BucketArrays, state: State, turn: int, states: Ints, out: FloatTable):
+def ahead(b: BucketArrays, state: BoundState, turn: int, states: Ints, out: FloatTable):
     """The values of a bucket's mini-buckets for each state of its variable, given the states of later ones.
 
     `out`: a row for each mini-bucket, of logarithms less what it sent. For maxima their sum over the bucket
@@ -837,7 +837,7 @@ def ahead(b: BucketArrays, state: State, turn: int, states: Ints, out: FloatTabl
             out[c - first, s] = x - m if m > -math.inf else -math.inf
 
 
-def decode(b: BucketArrays, state: State, states: Ints, room: FloatTable, stop: Flag):
+def decode(b: BucketArrays, state: BoundState, states: Ints, room: FloatTable, stop: Flag):
     """A state for each variable, from the last bucket to the first: the best that `ahead` says."""
     for turn in range(b.order.size - 1, -1, -1):
         if stop[0] != 0:

@@ -23,7 +23,7 @@ _LEAST_STEP = 1 / 64
 _PATIENCE = 3  # consecutive steps that gain next to nothing
 
 
-class State(NamedTuple):
+class BoundState(NamedTuple):
     """The arrays of one bound; the first three are shared."""
 
     theta: Floats  # the tables: the product of each mini-bucket's factors
@@ -101,7 +101,7 @@ class Bound:
             weights[np.repeat(largest[b.order], np.diff(b.bucket_at))] = 0.0
         shifts, sent = int(b.shared_at[-1]), int(b.sent_at[-1])
         self.tables, self.mode = tables, mode
-        self.state = State(
+        self.state = BoundState(
             tables.theta,
             tables.big,
             tables.error,

@@ -17,7 +17,7 @@ import numpy as np
 
 from pgm.errors import OutOfTime
 from pgm.inference.engines.branching import BranchAndBound, Srmp, relaxation
-from pgm.inference.engines.branching.branching_arrays import FORBIDDEN, Layout, lay_out
+from pgm.inference.engines.branching.branching_arrays import FORBIDDEN, BranchingLayout, lay_out
 from pgm.inference.engines.branching.neighbourhoods import Neighbourhoods
 from pgm.inference.engines.branching.open_parts import Dive, OpenParts, Part
 from pgm.inference.engines.problem import Maximum, Problem
@@ -167,7 +167,7 @@ class _Spent(Exception):
 class _Branching:
     """A problem in progress: the best states so far, the floor, and what is still open."""
 
-    def __init__(self, layout: Layout, seed: int, clock: Clock, work: float = math.inf) -> None:
+    def __init__(self, layout: BranchingLayout, seed: int, clock: Clock, work: float = math.inf) -> None:
         self.layout, self._clock, self._allowed = layout, clock, work
         self._rng = np.random.default_rng(seed)
         p = layout.problem

@@ -21,7 +21,7 @@ _EQUALS = 64  # kept besides the k best, if they are equal to the last
 _LEVELS = (6, 64)  # for how many the trail has full room; where it ends the search is restarted
 
 
-class Problem(NamedTuple):
+class BranchingProblem(NamedTuple):
     """The costs and their layout; factors over one variable are part of the costs of its states."""
 
     cards: Ints  # [m]
@@ -47,7 +47,7 @@ class Problem(NamedTuple):
     grain: int  # a small cost
 
 
-class State(NamedTuple):
+class BranchingState(NamedTuple):
     """What changes during a search."""
 
     w: Ints  # see compiled.py
@@ -73,18 +73,18 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Layout:
+class BranchingLayout:
     """A problem, the state of its search, and the scale of its costs."""
 
-    problem: Problem
-    state: State
+    problem: BranchingProblem
+    state: BranchingState
     unit: float  # of a cost, in natural logarithms
     offset: float  # the logarithm of the product of the reduced tables at cost 0
     error: float  # the largest error of that, at any cost
     room: float  # bytes that all this leaves of the memory limit
 
 
-def lay_out(case: Case, engine: str, k: int = 1) -> Layout:
+def lay_out(case: Case, engine: str, k: int = 1) -> BranchingLayout:
     """The problem of finding a reduced case's k best states; `TooLarge` if it does not fit."""
     r = case.reduced
     m, widths = r.cards.size, np.diff(r.scope_at)
@@ -131,7 +131,7 @@ def lay_out(case: Case, engine: str, k: int = 1) -> Layout:
     costs_at = np.repeat(begins[table[single]], sizes) + within
     np.add.at(own, np.repeat(r.state_at[of], sizes) + within, whole[costs_at])
     order = np.arange(m, dtype=np.int32)
-    problem = Problem(
+    problem = BranchingProblem(
         cards=r.cards,
         state_at=r.state_at,
         owner_of_state=np.repeat(np.arange(m), r.cards),
@@ -159,10 +159,12 @@ def lay_out(case: Case, engine: str, k: int = 1) -> Layout:
     if k > 1:  # costs that differ by less may be equal
         state.n[10] = 2 * math.ceil(math.ldexp(error, shift)) + 1  # SLACK
     offset = -math.fsum(least[table].tolist()) * math.log(2.0)
-    return Layout(problem, state, math.ldexp(math.log(2.0), -shift), offset, error * math.log(2.0), room)
+    return BranchingLayout(
+        problem, state, math.ldexp(math.log(2.0), -shift), offset, error * math.log(2.0), room
+    )
 
 
-def _state(p: Problem, width: int, levels: int, room: int) -> State:
+def _state(p: BranchingProblem, width: int, levels: int, room: int) -> BranchingState:
     """Start with nothing decided and everything open."""
     m, size = p.cards.size, p.floor_at + 1
     w = np.zeros(size, np.int64)
@@ -172,7 +174,7 @@ def _state(p: Problem, width: int, levels: int, room: int) -> State:
     n = np.zeros(_NUMBERS, np.int64)
     n[3], n[7] = FORBIDDEN, p.grain  # BEST, SIGNIFICANT
     trail = levels * size
-    return State(
+    return BranchingState(
         w=w,
         stamp=np.full(size, -1, np.int64),
         trail_at=np.empty(trail, np.int64),

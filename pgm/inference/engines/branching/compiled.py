@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pgm.runtime.kinds import Bytes, Ints
 
 if TYPE_CHECKING:
-    from pgm.inference.engines.branching.branching_arrays import Problem, State
+    from pgm.inference.engines.branching.branching_arrays import BranchingProblem, BranchingState
 
 DONE, PAUSED, LEFT = 0, 1, 2  # how a search ends
 FORBIDDEN = 1 << 61  # the cost of a row that is zero; twice this does not overflow
@@ -278,7 +278,7 @@ def _keep(p, s, states, total):
         n[BEST] = s.kept_cost[n[WANTED] - 1] + n[SLACK]
 
 
-def keep(p: Problem, s: State, states: Ints, total: int):
+def keep(p: BranchingProblem, s: BranchingState, states: Ints, total: int):
     """Keep states that were found elsewhere, if they are good enough."""
     _keep(p, s, states, total)
 
@@ -373,7 +373,7 @@ def _decide(p, s, code):
     return True
 
 
-def sweep(p: Problem, s: State, place: int, work: int):
+def sweep(p: BranchingProblem, s: BranchingState, place: int, work: int):
     """Raise the floor permanently by a pass forwards and one backwards.
 
     Begins at `place` and stops after this much work. Returns where to continue, 0 at the end, or -1 if
@@ -396,7 +396,7 @@ def sweep(p: Problem, s: State, place: int, work: int):
     return 0
 
 
-def assess(p: Problem, s: State):
+def assess(p: BranchingProblem, s: BranchingState):
     """Round to states, once; those are kept if they are the best so far."""
     return _assess(p, s)
 
@@ -409,7 +409,7 @@ def _leader(together, i):
     return i
 
 
-def forest(p: Problem, order: Ints, together: Ints, mark: Ints, freed: Bytes):
+def forest(p: BranchingProblem, order: Ints, together: Ints, mark: Ints, freed: Bytes):
     """Mark variables, in this order, as long as factors link them without a loop.
 
     `together` and `mark` are work space for each variable and each factor.
@@ -480,7 +480,9 @@ def _lowest_beside(p, s, axis, only, freed, costs):
                     best[p.scopes[b]] = s.row[b - begin]
 
 
-def solve_forest(p: Problem, s: State, freed: Bytes, queue: Ints, hanging: Ints, costs: Ints):
+def solve_forest(
+    p: BranchingProblem, s: BranchingState, freed: Bytes, queue: Ints, hanging: Ints, costs: Ints
+):
     """Give the freed variables, which form no loop, their best states given the others' in `s.best`.
 
     `queue`, `hanging` and `costs` are work space for each variable, factor and state.
@@ -558,7 +560,7 @@ def _choose(p, s, v, costs):
             s.best[v] = x
 
 
-def search(p: Problem, s: State, path: Ints, fails: int, work: int):
+def search(p: BranchingProblem, s: BranchingState, path: Ints, fails: int, work: int):
     """Search below the decisions of `path`, depth first: `DONE`, or why it stopped.
 
     `PAUSED` after this much work and at least one decision: it may continue. `LEFT` after this many dead
@@ -583,7 +585,7 @@ def search(p: Problem, s: State, path: Ints, fails: int, work: int):
     return _descend(p, s, good, fails, n[WORK] + work)
 
 
-def go_on(p: Problem, s: State, fails: int, work: int):
+def go_on(p: BranchingProblem, s: BranchingState, fails: int, work: int):
     """Continue a paused search."""
     return _descend(p, s, True, fails, s.n[WORK] + work)
 

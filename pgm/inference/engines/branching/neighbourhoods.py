@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pgm.inference.engines.branching.branching_arrays import Problem
+from pgm.inference.engines.branching.branching_arrays import BranchingProblem
 
 _KEPT = 200_000  # indices of neighbours, a few megabytes
 
@@ -12,7 +12,7 @@ _KEPT = 200_000  # indices of neighbours, a few megabytes
 class Neighbourhoods:
     """Connected sets of variables, a different one each time."""
 
-    def __init__(self, p: Problem) -> None:
+    def __init__(self, p: BranchingProblem) -> None:
         """For this problem."""
         self._problem = p
         self._beside: dict[int, list[int]] = {}  # those looked at so far

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pgm.inference.engines.branching.branching_arrays import FORBIDDEN, Problem, State
+from pgm.inference.engines.branching.branching_arrays import FORBIDDEN, BranchingProblem, BranchingState
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import beside
 
@@ -47,7 +47,7 @@ class Whole(NamedTuple):
     ended: bool  # whether HiGHS claims that these are the best
 
 
-def residual(p: Problem, s: State, room: float) -> Residual | None:
+def residual(p: BranchingProblem, s: BranchingState, room: float) -> Residual | None:
     """The open part of a problem at its root; None if HiGHS would take too long or too many bytes."""
     n_open, most = int(s.w[p.open_at : p.left_at].sum()), min(_MOST_COLUMNS, room / _COLUMN_BYTES)
     if int(p.rows.sum()) > min(_MOST_ROWS, room / _ROW_BYTES) or n_open > most:
@@ -90,7 +90,7 @@ def residual(p: Problem, s: State, room: float) -> Residual | None:
     )
 
 
-def _programme(p: Problem, s: State, r: Residual) -> tuple[np.ndarray, Any, np.ndarray]:
+def _programme(p: BranchingProblem, s: BranchingState, r: Residual) -> tuple[np.ndarray, Any, np.ndarray]:
     """Costs, the matrix of equations and their right-hand sides: variables first, then messages."""
     from scipy.sparse import csc_array
 
@@ -112,7 +112,7 @@ def _programme(p: Problem, s: State, r: Residual) -> tuple[np.ndarray, Any, np.n
 
 
 def relax(
-    p: Problem, s: State, r: Residual, clock: Clock, seconds: float
+    p: BranchingProblem, s: BranchingState, r: Residual, clock: Clock, seconds: float
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """The increase of each message, as integers, and good states; None if HiGHS was too slow."""
     from scipy.optimize import linprog
@@ -134,7 +134,7 @@ def relax(
     return moved, _largest(p, r, found.x)
 
 
-def move(p: Problem, s: State, r: Residual, moved: np.ndarray) -> bool:
+def move(p: BranchingProblem, s: BranchingState, r: Residual, moved: np.ndarray) -> bool:
     """Move costs this way for good if it raises the floor: then all remaining costs stay non-negative."""
     w = s.w
     rest = r.rest.copy()
@@ -161,7 +161,7 @@ def move(p: Problem, s: State, r: Residual, moved: np.ndarray) -> bool:
     return True
 
 
-def whole(p: Problem, s: State, r: Residual, clock: Clock, seconds: float) -> Whole:
+def whole(p: BranchingProblem, s: BranchingState, r: Residual, clock: Clock, seconds: float) -> Whole:
     """Good states, and a lower bound on any states' cost, by branch and cut in floating point."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
@@ -186,7 +186,7 @@ def whole(p: Problem, s: State, r: Residual, clock: Clock, seconds: float) -> Wh
     return Whole(states, least, found.status == 0)
 
 
-def _largest(p: Problem, r: Residual, columns: np.ndarray) -> np.ndarray:
+def _largest(p: BranchingProblem, r: Residual, columns: np.ndarray) -> np.ndarray:
     """The state of each variable with the largest share."""
     shares = np.full(p.given_at, -1.0)
     shares[r.states] = columns[: r.states.size]
@@ -196,7 +196,7 @@ def _largest(p: Problem, r: Residual, columns: np.ndarray) -> np.ndarray:
     return np.asarray(chosen[first] - p.state_at[owners])
 
 
-def cost_of(p: Problem, states: np.ndarray) -> int:
+def cost_of(p: BranchingProblem, states: np.ndarray) -> int:
     """The cost of these states; `FORBIDDEN` or more if they are impossible."""
     rows = p.table + np.add.reduceat(states[p.scopes] * p.stride, p.scope_at[:-1])
     values = p.values[rows]
@@ -205,7 +205,7 @@ def cost_of(p: Problem, states: np.ndarray) -> int:
     return int(values.sum()) + int(p.own[p.state_at[:-1] + states].sum())
 
 
-def to_root(s: State) -> None:
+def to_root(s: BranchingState) -> None:
     """Undo all decisions: restore the first saved value of each entry."""
     n = int(s.n[_TRAIL])
     places, first = np.unique(s.trail_at[:n], return_index=True)

@@ -19,7 +19,13 @@ from typing import TYPE_CHECKING
 from pgm.runtime.kinds import Bytes, Flag, Floats, FloatTable, Ints, Ints32, IntTable
 
 if TYPE_CHECKING:
-    from pgm.inference.engines.counting.counting_arrays import Cache, Clauses, Problem, Record, State
+    from pgm.inference.engines.counting.counting_arrays import (
+        Cache,
+        Clauses,
+        CountingProblem,
+        CountingState,
+        Record,
+    )
 
 DONE, STOPPED, RUNNING = 0, 1, 4
 FULL_CLAUSES, FULL_PILE, FULL_FRAMES, FULL_CACHE, FULL_RECORD = 5, 6, 7, 8, 9  # what must grow first
@@ -273,7 +279,7 @@ def _keep(k, s, n, size):
     return c
 
 
-def forget(k: Clauses, s: State, n: Ints, frames: IntTable, places: Ints32):
+def forget(k: Clauses, s: CountingState, n: Ints, frames: IntTable, places: Ints32):
     """Drop the least useful half of the learned clauses, but none that is the reason of a literal."""
     first = n[GIVEN]
     for c in range(n[CLAUSES]):
@@ -571,7 +577,9 @@ def _open_frame(frames, mantissas, n, level, q, v):
 # --- the search ---
 
 
-def begin(p: Problem, s: State, n: Ints, frames: IntTable, mantissas: FloatTable, pile: Ints32):
+def begin(
+    p: CountingProblem, s: CountingState, n: Ints, frames: IntTable, mantissas: FloatTable, pile: Ints32
+):
     """Set up a search over everything; the pile has room for that."""
     _undo(s, n, 0)
     n_atoms, n_clauses = p.score.size, n[GIVEN]
@@ -670,10 +678,10 @@ def _try(p, k, c, s, d, n, frames, mantissas, pile, keys, assumed):
 
 
 def advance(
-    p: Problem,
+    p: CountingProblem,
     k: Clauses,
     c: Cache,
-    s: State,
+    s: CountingState,
     d: Record,
     n: Ints,
     frames: IntTable,
@@ -850,7 +858,7 @@ def shares(d: Record, n: Ints, flow: Floats, out: Floats):
 # --- before the search ---
 
 
-def probe(p: Problem, k: Clauses, s: State, n: Ints, units: Ints32, at: int, work: int):
+def probe(p: CountingProblem, k: Clauses, s: CountingState, n: Ints, units: Ints32, at: int, work: int):
     """Try each literal from index `at` on: if it cannot be true its negation is a fact.
 
     Facts and their consequences stay on the trail; `units` come first. Returns where to go on; -1: nothing is

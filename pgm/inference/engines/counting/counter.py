@@ -13,7 +13,7 @@ from pgm.graphs.triangulation import triangulate_in
 from pgm.inference.engines.counting.clauses import Formula
 from pgm.inference.engines.counting.counting_arrays import (
     Clauses,
-    Problem,
+    CountingProblem,
     Record,
     empty_cache,
     empty_record,
@@ -252,7 +252,7 @@ def _clauses_of(several: list[tuple[int, ...]], n: int) -> Clauses:
     )
 
 
-def _problem_of(formula: Formula, several: list[tuple[int, ...]], score: np.ndarray) -> Problem:
+def _problem_of(formula: Formula, several: list[tuple[int, ...]], score: np.ndarray) -> CountingProblem:
     n = score.size
     pairs = np.array([c for c in formula.clauses if len(c) == 2], np.int32).reshape(-1, 2)
     follow_at, follows = _lists(
@@ -267,7 +267,7 @@ def _problem_of(formula: Formula, several: list[tuple[int, ...]], score: np.ndar
         m[1::2], np.maximum(e[1::2] - top, -2000).astype(np.int32)
     )
     free, more = np.frexp(both)
-    return Problem(follow_at, follows, occur_at, occurs, m, e, free, top + more, score)
+    return CountingProblem(follow_at, follows, occur_at, occurs, m, e, free, top + more, score)
 
 
 def _lists(keys: np.ndarray, values: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -12,7 +12,7 @@ import numpy as np
 from pgm.runtime.kinds import Bytes, Floats, Ints, Ints8, Ints32
 
 
-class Problem(NamedTuple):
+class CountingProblem(NamedTuple):
     """The formula: the clauses as given. Clauses of two literals are lists of implications."""
 
     follow_at: Ints  # [2n + 1]
@@ -50,7 +50,7 @@ class Cache(NamedTuple):
     keys: Bytes
 
 
-class State(NamedTuple):
+class CountingState(NamedTuple):
     """The state of the search, and its work space."""
 
     value: Ints8  # [2n] 1 true, -1 false, 0 open
@@ -130,9 +130,9 @@ def empty_record(nodes: int, branches: int, literals: int, children: int) -> Rec
     )
 
 
-def empty_state(n: int, n_long: int, late: int) -> State:
+def empty_state(n: int, n_long: int, late: int) -> CountingState:
     """The state for this many open atoms and this many clauses of three or more literals."""
-    return State(
+    return CountingState(
         value=np.zeros(2 * n, np.int8),
         reason=np.zeros(n, np.int64),
         level=np.zeros(n, np.int32),

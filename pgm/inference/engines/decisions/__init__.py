@@ -5,15 +5,15 @@ the utilities that depend on it into their expectation given the rest; a decisio
 `schedule` finds the steps and their sizes, and allocates nothing; `solve` runs them.
 """
 
-from .schedule import DiagramProblem, Schedule, Step, schedule
+from .schedule import DiagramProblem, EliminationStep, Schedule, schedule
 from .solution import Choice, Solution, best_actions, over_last, solve
 
 __all__ = [
     "Choice",
     "DiagramProblem",
+    "EliminationStep",
     "Schedule",
     "Solution",
-    "Step",
     "best_actions",
     "over_last",
     "schedule",

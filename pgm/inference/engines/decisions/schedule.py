@@ -24,7 +24,7 @@ class DiagramProblem:
 
 
 @dataclass(frozen=True)
-class Step:
+class EliminationStep:
     """One variable goes. Tables are numbered: those of the problem, then what each step makes."""
 
     variable: int
@@ -40,7 +40,7 @@ class Step:
 class Schedule:
     """All steps, and what they cost."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[EliminationStep, ...]
     left: tuple[int, ...]  # probability tables without variables that are left: their product is P(given)
     values: tuple[int, ...]  # utility tables without variables that are left
     scopes: tuple[Scope, ...]  # of all tables
@@ -73,7 +73,7 @@ class _Scheduler:
         self.live_probabilities = set(range(n))
         self.live_utilities = set(range(n, len(self.scopes)))
         self.rounds = problem.rounds
-        self.steps: list[Step] = []
+        self.steps: list[EliminationStep] = []
         self.bytes = self.peak = 8.0 * sum(map(self._size, self.scopes))
         self.operations = 0.0
         self.largest: tuple[float, Scope] = (0.0, ())
@@ -174,6 +174,6 @@ class _Scheduler:
         if decision:  # what each action is worth is kept: it is the policy
             self.bytes += 8.0 * self._size((*value_scope, v))
         self.steps.append(
-            Step(v, decision, tuple(chances), tuple(values), kept[0], kept[1], (made[0], made[1]))
+            EliminationStep(v, decision, tuple(chances), tuple(values), kept[0], kept[1], (made[0], made[1]))
         )
         return near

@@ -10,7 +10,7 @@ import numpy as np
 
 from pgm.runtime.clock import Clock
 
-from .schedule import Schedule, Scope, Step
+from .schedule import EliminationStep, Schedule, Scope
 
 # Actions whose values differ by less are equally good: relative to the largest of the row, and to the largest
 # of the table, whose rounding is left where such values cancel out.
@@ -88,7 +88,7 @@ class _Run:
         self.least = least
         self.choices: dict[int, Choice] = {}
 
-    def take(self, step: Step) -> None:
+    def take(self, step: EliminationStep) -> None:
         if step.decision:
             self._decide(step)
         else:
@@ -96,7 +96,7 @@ class _Run:
         for i in (*step.probabilities, *step.utilities):
             del self.tables[i]
 
-    def _sum(self, step: Step) -> None:
+    def _sum(self, step: EliminationStep) -> None:
         chance, value = step.made
         if chance < 0 and value < 0:
             return
@@ -123,7 +123,7 @@ class _Run:
         assert v is not None
         self.tables[value] = _expectation(_spread(p, given[1:], union), _spread(v, around[1:], union))
 
-    def _decide(self, step: Step) -> None:
+    def _decide(self, step: EliminationStep) -> None:
         # Nothing that is left depends on the decision but the utilities: any action will do.
         chance, value = step.made
         if chance >= 0:

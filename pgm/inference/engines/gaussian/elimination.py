@@ -10,7 +10,7 @@ import numpy as np
 
 from pgm.distributions.normal import log_standard_normal
 from pgm.errors import InvalidEvidence, listed
-from pgm.inference.engines.gaussian.strong_tree import Layout
+from pgm.inference.engines.gaussian.strong_tree import StrongTreeLayout
 from pgm.inference.program.continuous import Densities, Gaussians
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import GAUSSIAN, Impossible, run
@@ -25,7 +25,7 @@ _BLOCK = 256
 class Eliminated:
     """The result of the inward pass: a table for each root clique, and the rows of every clique."""
 
-    layout: Layout
+    layout: StrongTreeLayout
     logs: np.ndarray  # one for each configuration of each clique
     orders: np.ndarray  # int64, as compiled.eliminate counts them
     rows: np.ndarray
@@ -45,7 +45,7 @@ class Moments:
 
 def eliminate(
     d: Densities,
-    layout: Layout,
+    layout: StrongTreeLayout,
     digit: np.ndarray,
     seen: np.ndarray,
     value: np.ndarray,

@@ -24,7 +24,7 @@ from pgm.inference.engines.gaussian import (
     scores,
 )
 from pgm.inference.engines.gaussian.elimination import Eliminated
-from pgm.inference.engines.gaussian.strong_tree import Layout, make_layout
+from pgm.inference.engines.gaussian.strong_tree import StrongTreeLayout, make_layout
 from pgm.inference.engines.naming import Explanation, NamedMaxima, NamedSums
 from pgm.inference.engines.table_sums import Context, TableSums
 from pgm.inference.engines.wide_numbers import Wide, log_of, times_exp
@@ -115,7 +115,7 @@ class HybridSums(Context, NamedSums):
         index_of = self.gaussians.index_of
         return [x for v in positions if (x := int(index_of[v])) >= 0]
 
-    def _layout(self, targets: np.ndarray, wanted: np.ndarray, whole: bool) -> Layout:
+    def _layout(self, targets: np.ndarray, wanted: np.ndarray, whole: bool) -> StrongTreeLayout:
         g = self.gaussians
         last = np.array(sorted(self.intervals), dtype=np.int64)
         marked = self.seen.copy()
@@ -128,7 +128,7 @@ class HybridSums(Context, NamedSums):
 
         room = min(_MIXTURE_BYTES, 0.25 * current().memory_limit) if whole else 0.0
 
-        def lay_out() -> Layout:
+        def lay_out() -> StrongTreeLayout:
             relevant = elimination.ancestors(g, marked)
             self.refuse_unknown(relevant != 0)
             return make_layout(
@@ -208,7 +208,7 @@ class HybridSums(Context, NamedSums):
             found[c] = np.where(impossible, 0.0, inside)
         return found
 
-    def place(self, layout: Layout, x: int) -> tuple[int, int]:
+    def place(self, layout: StrongTreeLayout, x: int) -> tuple[int, int]:
         """The clique that eliminates a variable, and its column there."""
         t = layout.tree
         for at in (t.columns == x).nonzero()[0].tolist():

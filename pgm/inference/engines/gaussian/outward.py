@@ -9,7 +9,7 @@ import numpy as np
 
 from pgm.inference.engines.exact.posterior import exactly
 from pgm.inference.engines.gaussian import elimination
-from pgm.inference.engines.gaussian.strong_tree import Layout
+from pgm.inference.engines.gaussian.strong_tree import StrongTreeLayout
 from pgm.results import Density, Report, as_density
 from pgm.runtime.running import GAUSSIAN, run
 from pgm.variables import Variable
@@ -75,7 +75,7 @@ def densities(
 
 
 def all_weights(
-    posterior: HybridSums, solved: Solved, layout: Layout, flat: np.ndarray
+    posterior: HybridSums, solved: Solved, layout: StrongTreeLayout, flat: np.ndarray
 ) -> dict[int, np.ndarray]:
     """P(configuration | known) of every root clique; `flat` has the marginals of all discrete variables."""
     t, state_at = layout.tree, posterior.program.arrays.state_at

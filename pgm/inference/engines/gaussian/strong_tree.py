@@ -28,7 +28,7 @@ _TABLE_BYTES = 120.0  # of a configuration of a root on its way to the discrete 
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Layout:
+class StrongTreeLayout:
     """The strong tree of a question, and the densities with nothing hidden in them."""
 
     tree: StrongTree
@@ -121,7 +121,7 @@ def make_layout(
     whole_bytes: float,
     names: Sequence[str],
     clock: Clock,
-) -> Layout:
+) -> StrongTreeLayout:
     """Lay out the elimination of the continuous variables that matter and are hidden.
 
     Args:
@@ -197,7 +197,7 @@ def make_layout(
         cov_at=starts(confs * wide * wide),
     )
     plain_confs = np.rint(np.exp2(_log2_sums(cards, o.plain_axis_at, o.plain_axes)))
-    return Layout(
+    return StrongTreeLayout(
         tree=tree,
         cards=cards,
         hidden=o.hidden,

@@ -36,7 +36,7 @@ from pgm.inference.engines.gaussian.scores import (
     refuse_unknown,
     tabulate,
 )
-from pgm.inference.engines.gaussian.strong_tree import Layout
+from pgm.inference.engines.gaussian.strong_tree import StrongTreeLayout
 from pgm.inference.engines.wide_numbers import Wide, log_of
 from pgm.inference.program import compile_program
 from pgm.inference.program.continuous import starts
@@ -296,7 +296,7 @@ def _tangent(posterior: HybridSums, sigmoids: _Sigmoids, x: np.ndarray) -> Hybri
 class _Seen:
     """Where to find the moments of each z, for each configuration of the clique that has its density."""
 
-    layout: Layout
+    layout: StrongTreeLayout
     cliques: np.ndarray  # all of them, parents first
     row: np.ndarray  # of each configuration: the row that it selects
     weight_at: np.ndarray
@@ -323,7 +323,7 @@ class _Seen:
         return np.where(possible, np.sqrt(square / np.where(possible, total, 1.0)), x)
 
 
-def _look(at: HybridSums, layout: Layout, z: np.ndarray) -> _Seen:
+def _look(at: HybridSums, layout: StrongTreeLayout, z: np.ndarray) -> _Seen:
     """Find the moments of each z in the arrays of a layout."""
     t, d, cards = layout.tree, at.gaussians.arrays, layout.cards
     first = d.row_at[-1] - z.size  # of the rows of the variables in place of states

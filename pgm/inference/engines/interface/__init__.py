@@ -1,6 +1,6 @@
 """Dynamic networks by the interface algorithm: what a step hands to the next one is one table (Murphy 2002).
 
-`Layout` says how one step is summed; `Course` walks along sequences with it.
+`SliceLayout` says how one step is summed; `Course` walks along sequences with it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pgm.inference.engines.interface.most_probable import best_course
 from pgm.inference.engines.interface.observed_rows import ObservedRows, Unseen
 from pgm.inference.engines.interface.part_tables import Template
 from pgm.inference.engines.interface.passes import LOOPS, Block, Course, ImpossibleRow, in_doubles_or_logs
-from pgm.inference.engines.interface.slice_layout import Layout
+from pgm.inference.engines.interface.slice_layout import SliceLayout
 from pgm.runtime.clock import Clock
 
 __all__ = [
@@ -26,8 +26,8 @@ __all__ = [
     "Expected",
     "ImpossibleRow",
     "InterfacePlan",
-    "Layout",
     "ObservedRows",
+    "SliceLayout",
     "Template",
     "Unseen",
     "check",
@@ -45,7 +45,7 @@ __all__ = [
 
 
 def filtered(
-    layout: Layout, data: ObservedRows, wanted: Sequence[int], clock: Clock
+    layout: SliceLayout, data: ObservedRows, wanted: Sequence[int], clock: Clock
 ) -> tuple[np.ndarray, np.ndarray]:
     """P(variable | rows up to this one) for variables side by side, and log P(row | rows before)."""
 
@@ -61,7 +61,7 @@ def filtered(
 
 
 def smoothed(
-    layout: Layout,
+    layout: SliceLayout,
     data: ObservedRows,
     wanted: Sequence[int],
     clock: Clock,
@@ -105,12 +105,12 @@ def _lagged(course: Course, wanted: Sequence[int], lag: int) -> tuple[np.ndarray
     return np.concatenate(values), np.concatenate(shares)
 
 
-def scores(layout: Layout, data: ObservedRows, clock: Clock) -> np.ndarray:
+def scores(layout: SliceLayout, data: ObservedRows, clock: Clock) -> np.ndarray:
     """Log P(row | rows before)."""
     return filtered(layout, data, (), clock)[1]
 
 
-def frontiers(layout: Layout, data: ObservedRows, clock: Clock) -> np.ndarray:
+def frontiers(layout: SliceLayout, data: ObservedRows, clock: Clock) -> np.ndarray:
     """The frontier after each sequence, (sequences, entries)."""
 
     def ask(logs: bool) -> np.ndarray:
@@ -124,7 +124,7 @@ def frontiers(layout: Layout, data: ObservedRows, clock: Clock) -> np.ndarray:
 
 
 def continued(
-    layout: Layout, data: ObservedRows, wanted: Sequence[int], carried: np.ndarray | None, clock: Clock
+    layout: SliceLayout, data: ObservedRows, wanted: Sequence[int], carried: np.ndarray | None, clock: Clock
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """`filtered` for rows that follow others, whose frontier is `carried`; and the frontier after them."""
 
@@ -141,16 +141,16 @@ def continued(
     return in_doubles_or_logs(ask)
 
 
-def most_probable(layout: Layout, data: ObservedRows, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
+def most_probable(layout: SliceLayout, data: ObservedRows, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
     """The codes of the most probable course, (rows, variables), and log P(course, rows) of each sequence.
 
-    The layout is one made for it: `Layout(..., best=True)`.
+    The layout is one made for it: `SliceLayout(..., best=True)`.
     """
     return best_course(Course(layout, data, clock, logs=True))
 
 
 def drawn_given(
-    layout: Layout, data: ObservedRows, many: int, random: np.random.Generator, clock: Clock
+    layout: SliceLayout, data: ObservedRows, many: int, random: np.random.Generator, clock: Clock
 ) -> np.ndarray:
     """The codes of all variables in courses drawn given all rows, (courses, rows, variables)."""
     return drawn_courses(Course(layout, data, clock, logs=True), many, random)

@@ -9,7 +9,7 @@ import numpy as np
 from pgm.inference.engines.interface.log_tables import logs_of, onto
 from pgm.inference.engines.interface.observed_rows import ObservedRows
 from pgm.inference.engines.interface.passes import Block, Course, in_doubles_or_logs
-from pgm.inference.engines.interface.slice_layout import Layout
+from pgm.inference.engines.interface.slice_layout import SliceLayout
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import Narrow
 
@@ -26,7 +26,7 @@ class Expected:
     logs: np.ndarray  # log P(row | rows before)
 
 
-def expected(layout: Layout, data: ObservedRows, weight: np.ndarray, clock: Clock) -> Expected:
+def expected(layout: SliceLayout, data: ObservedRows, weight: np.ndarray, clock: Clock) -> Expected:
     """Add up expected counts; each row counts as much as its weight says."""
 
     def ask(logs: bool) -> Expected:

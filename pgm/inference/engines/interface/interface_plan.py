@@ -9,7 +9,7 @@ from typing import Any
 
 from pgm.config import current
 from pgm.errors import TooLarge, listed
-from pgm.inference.engines.interface.slice_layout import Layout
+from pgm.inference.engines.interface.slice_layout import SliceLayout
 from pgm.inference.trees.needs import time_of
 from pgm.printing import html_facts, text_facts
 from pgm.runtime.room import check_room, size_of
@@ -79,7 +79,7 @@ def _said(number: int) -> str:
     return f"{number:,}" if number < 10**15 else f"10**{math.log10(number):.1f}"
 
 
-def plan_of(layout: Layout, names: Sequence[str]) -> InterfacePlan:
+def plan_of(layout: SliceLayout, names: Sequence[str]) -> InterfacePlan:
     """The plan of a layout; `names`: of its variables."""
     interface = []
     for p in layout.incoming:
@@ -101,14 +101,14 @@ def plan_of(layout: Layout, names: Sequence[str]) -> InterfacePlan:
     )
 
 
-def check_slice(layout: Layout, names: Sequence[str]) -> None:
+def check_slice(layout: SliceLayout, names: Sequence[str]) -> None:
     """Raise TooLarge if the tables of a single step do not fit, however the interface is cut."""
     largest = max((layout.size(bucket.scope) for bucket in layout.buckets), default=1)
     table = f"One step has a table of {_said(largest)} entries over some of {listed(names)}, which takes"
     check_room(_float(48 * largest), table, "Take smaller clusters=")
 
 
-def check(layout: Layout, names: Sequence[str]) -> None:
+def check(layout: SliceLayout, names: Sequence[str]) -> None:
     """Raise TooLarge, with the plan, if it does not fit."""
     plan = plan_of(layout, names)
     if not plan.fits:

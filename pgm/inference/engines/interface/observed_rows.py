@@ -12,7 +12,7 @@ from pgm.factors import Dense, GaussianFactor, ModelPart, OwnDensity, RowNormal,
 from pgm.factors.row_table import configurations
 from pgm.inference.engines.interface.log_tables import Piece, logs_of
 from pgm.inference.engines.interface.part_tables import OfRows, Template
-from pgm.inference.engines.interface.slice_layout import Layout
+from pgm.inference.engines.interface.slice_layout import SliceLayout
 
 _LOG_2PI = math.log(2.0 * math.pi)
 
@@ -75,7 +75,7 @@ class ObservedRows:
         _, first, code = np.unique(key, return_index=True, return_inverse=True)
         return code.astype(np.int32).reshape(-1), first + a
 
-    def pieces(self, layout: Layout, rows: np.ndarray) -> list[Piece]:
+    def pieces(self, layout: SliceLayout, rows: np.ndarray) -> list[Piece]:
         """All tables of a slice for these rows, in the order of `layout.scopes`."""
         kinds = self.kind[rows]
         alike = bool((kinds == kinds[0]).all())
@@ -104,7 +104,7 @@ class ObservedRows:
             table[there] += logs[at[there]]
         return table
 
-    def _made(self, layout: Layout, one: OfRows, rows: np.ndarray) -> np.ndarray:
+    def _made(self, layout: SliceLayout, one: OfRows, rows: np.ndarray) -> np.ndarray:
         """Densities, and distributions with continuous parents, of these rows."""
         sizes = [layout.cards[p] for p in one.scope]
         found = np.zeros((rows.size, *sizes))
@@ -122,7 +122,7 @@ class ObservedRows:
         return found
 
     def _of_part(
-        self, layout: Layout, v: int, part: ModelPart, rows: np.ndarray
+        self, layout: SliceLayout, v: int, part: ModelPart, rows: np.ndarray
     ) -> tuple[list[int], np.ndarray]:
         if isinstance(part, OwnDensity):
             y = self.numbers[v][rows + self.history]
@@ -155,7 +155,7 @@ class ObservedRows:
         return part.scopes[0].tolist(), np.broadcast_to(logs, (rows.size, *logs.shape))
 
     def _density(
-        self, layout: Layout, v: int, part: GaussianFactor, rows: np.ndarray
+        self, layout: SliceLayout, v: int, part: GaussianFactor, rows: np.ndarray
     ) -> tuple[list[int], np.ndarray]:
         places = part.scope.tolist()
         y = self.numbers[v][rows + self.history]
@@ -168,7 +168,7 @@ class ObservedRows:
         return places[: part.n_switches], logs.reshape(rows.size, *shape)
 
     def _curve(
-        self, layout: Layout, v: int, part: RowNormal, rows: np.ndarray
+        self, layout: SliceLayout, v: int, part: RowNormal, rows: np.ndarray
     ) -> tuple[list[int], np.ndarray]:
         y = self.numbers[v][rows + self.history]
         seen = ~np.isnan(y)
@@ -181,7 +181,7 @@ class ObservedRows:
         return part.discrete.tolist(), logs.reshape(rows.size, *part.cards)
 
     def _numbers(
-        self, layout: Layout, v: int, places: list[int], rows: np.ndarray, needed: np.ndarray
+        self, layout: SliceLayout, v: int, places: list[int], rows: np.ndarray, needed: np.ndarray
     ) -> np.ndarray:
         """The values at these places, of the rows that need them."""
         found = np.zeros((rows.size, len(places)))

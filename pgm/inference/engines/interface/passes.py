@@ -11,7 +11,7 @@ import numpy as np
 
 from pgm.inference.engines.interface.log_tables import Piece, aligned, logs_of, onto, product
 from pgm.inference.engines.interface.observed_rows import ObservedRows
-from pgm.inference.engines.interface.slice_layout import Layout
+from pgm.inference.engines.interface.slice_layout import SliceLayout
 from pgm.runtime.clock import Clock
 from pgm.runtime.loops import Loops
 from pgm.runtime.running import Impossible, Narrow, run
@@ -54,7 +54,7 @@ class Block:
 class Course:
     """Sequences to walk along: the layout, what was observed, and whether in logarithms."""
 
-    layout: Layout
+    layout: SliceLayout
     data: ObservedRows
     clock: Clock
     logs: bool = False
@@ -332,7 +332,7 @@ class Course:
 
 
 def tree_beliefs(
-    layout: Layout, pieces: Sequence[Piece], extra: Mapping[int, list[Piece]], wanted: set[int]
+    layout: SliceLayout, pieces: Sequence[Piece], extra: Mapping[int, list[Piece]], wanted: set[int]
 ) -> dict[int, np.ndarray]:
     """The distributions of all variables of each of these buckets and of the last one, as logarithms.
 

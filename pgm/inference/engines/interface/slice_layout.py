@@ -37,7 +37,7 @@ class Bucket:
     sent: Scope  # what is left for the parent
 
 
-class Layout:
+class SliceLayout:
     """One step of a dynamic network: places, tables, buckets, and the operations of the frontier."""
 
     def __init__(
@@ -92,13 +92,13 @@ class Layout:
         kept = [i for i, p in enumerate(self.incoming) if self.template.owner(p)[0] in those]
         return tuple(self.incoming[i] for i in kept), tuple(self.outgoing[i] for i in kept)
 
-    def renewed(self, template: Template, clock: Clock) -> Layout:
+    def renewed(self, template: Template, clock: Clock) -> SliceLayout:
         """The layout of the same network with other parameters: the order stays where the tables do."""
         tables = PartTables(template, best=self.best)
         mine = [[one.scope for one in self.fixed], [one.scope for one in self.of_rows]]
         made_of = [[one.scope for one in tables.fixed], [one.scope for one in tables.of_rows]]
         if mine != made_of or tables.cards != self.cards:
-            return Layout(template, clock, best=self.best)
+            return SliceLayout(template, clock, best=self.best)
         made = copy.copy(self)
         made.template, made.fixed, made.of_rows = template, tables.fixed, tables.of_rows
         return made

@@ -178,7 +178,7 @@ def covariance(root: np.ndarray) -> np.ndarray:
     return np.asarray((P + P.swapaxes(-1, -2)) / 2)
 
 
-class Step(NamedTuple):
+class MomentStep(NamedTuple):
     """One step of several series: means (S, n), roots of covariances, shares of the log density (S,)."""
 
     predicted: np.ndarray
@@ -228,7 +228,7 @@ class Moments:
         self.mean, self.root = passed.centre, L11
         return made
 
-    def observe(self, y: np.ndarray, noise: np.ndarray, at: At) -> Step:
+    def observe(self, y: np.ndarray, noise: np.ndarray, at: At) -> MomentStep:
         """Take what was observed, (S, m), with the covariance of its noise."""
         before, spread = self.mean, self.root
         seen = ~np.isnan(y)
@@ -256,7 +256,7 @@ class Moments:
             log = -0.5 * ((e[:, :, 0] ** 2).sum(axis=1) + seen.sum(axis=1) * _LOG_2PI) - np.log(sizes).sum(
                 axis=1
             )
-        return Step(before, spread, self.mean, self.root, log)
+        return MomentStep(before, spread, self.mean, self.root, log)
 
     def copied(self) -> Moments:
         """One that goes on apart from this one."""

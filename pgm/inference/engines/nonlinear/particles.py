@@ -32,7 +32,7 @@ class Sizes:
     threshold: float  # of the effective share of a group's particles
 
 
-class Step(NamedTuple):
+class ParticleStep(NamedTuple):
     """One step of the filter."""
 
     predicted: np.ndarray  # (n,)
@@ -98,7 +98,7 @@ class Particles:
             self.logs[at] = -np.log(each)
         return chosen.ravel()
 
-    def observe(self, y: np.ndarray, noise: np.ndarray, at: At) -> Step:
+    def observe(self, y: np.ndarray, noise: np.ndarray, at: At) -> ParticleStep:
         """Take what was observed, (m,), with the covariance of its noise."""
         groups, each = self.logs.shape
         predicted = self._moments(self.x, np.exp(self.logs))
@@ -121,7 +121,7 @@ class Particles:
         mean, spread, error = self._moments(self.x, weights)
         size = float((1.0 / (weights**2).sum(axis=1)).sum())
         signal, of_signal = moments(values, weights / groups, self.model.off_seen)
-        return Step(*predicted[:2], mean, spread, error, self.total - before, size, signal, of_signal)
+        return ParticleStep(*predicted[:2], mean, spread, error, self.total - before, size, signal, of_signal)
 
     def _moments(self, x: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Mean, covariance, and the standard errors of the mean."""

@@ -13,7 +13,7 @@ from pgm.inference.engines.sampling import Gibbs, Importance, Sampler, SwendsenW
 from pgm.inference.engines.sampling.diagnostics import effective_sample_size, r_hat, share_interval
 from pgm.inference.engines.sampling.draws import Draws, generator
 from pgm.inference.engines.sampling.gibbs_blocks import check_names
-from pgm.inference.engines.sampling.lookup_arrays import SAMPLING, Layout, lay_out
+from pgm.inference.engines.sampling.lookup_arrays import SAMPLING, LookupLayout, lay_out
 from pgm.inference.program.reduction import open_targets, wide_multiply
 from pgm.results import NORMAL_95, Intervals, Report
 from pgm.runtime.clock import Clock
@@ -65,7 +65,7 @@ def sample(problem: Problem, options: Sampler, clock: Clock, n: int, seed: int) 
     return drawn.states[chosen].astype(np.int64), report.changed(advice=advice, intervals=None)
 
 
-def _draw(layout: Layout, options: Sampler, clock: Clock) -> Draws:
+def _draw(layout: LookupLayout, options: Sampler, clock: Clock) -> Draws:
     if isinstance(options, Gibbs | SwendsenWang):
         return chains.draw(layout, options, clock)
     return weighted.draw(layout, options, clock)
@@ -75,7 +75,7 @@ def _traced(options: Sampler) -> tuple[str, ...]:
     return tuple(options.trace) if isinstance(options, Gibbs | SwendsenWang) else ()
 
 
-def _by_itself(layout: Layout) -> np.ndarray:
+def _by_itself(layout: LookupLayout) -> np.ndarray:
     """The distribution that each variable would have on its own."""
     a = layout.arrays
     if not a.cards.size:
@@ -85,7 +85,7 @@ def _by_itself(layout: Layout) -> np.ndarray:
     return np.asarray(values / np.repeat(np.add.reduceat(values, a.state_at[:-1]), a.cards))
 
 
-def _product(values: np.ndarray, layout: Layout, targets: np.ndarray) -> np.ndarray:
+def _product(values: np.ndarray, layout: LookupLayout, targets: np.ndarray) -> np.ndarray:
     """The joint of variables in different components, flat."""
     table = np.ones(1)
     for v in targets.tolist():
@@ -94,7 +94,7 @@ def _product(values: np.ndarray, layout: Layout, targets: np.ndarray) -> np.ndar
     return table
 
 
-def _without_draws(layout: Layout, name: str) -> Solution:
+def _without_draws(layout: LookupLayout, name: str) -> Solution:
     """The answer if no factor is over several variables: exact."""
     a = layout.arrays
     values = _by_itself(layout)

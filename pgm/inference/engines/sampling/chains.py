@@ -14,7 +14,7 @@ from pgm.inference.engines.sampling import Gibbs, Importance, SwendsenWang, coun
 from pgm.inference.engines.sampling.clusters import find_bonds
 from pgm.inference.engines.sampling.draws import Draws, generator, room_of
 from pgm.inference.engines.sampling.gibbs_blocks import find_blocks
-from pgm.inference.engines.sampling.lookup_arrays import SAMPLING, Layout, check_samples
+from pgm.inference.engines.sampling.lookup_arrays import SAMPLING, LookupLayout, check_samples
 from pgm.inference.engines.sampling.weighted import draw_from, from_beliefs, nothing_found
 from pgm.runtime.clock import RUNNING, Clock
 from pgm.runtime.progress import report as report_progress
@@ -31,7 +31,7 @@ _TRIES = 1000  # samples drawn to find starting states
 Move = Callable[[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray], int]
 
 
-def draw(layout: Layout, options: Gibbs | SwendsenWang, clock: Clock) -> Draws:
+def draw(layout: LookupLayout, options: Gibbs | SwendsenWang, clock: Clock) -> Draws:
     """Run the chains side by side."""
     room = float(count_chains(options)) * (layout.arrays.cards.size * _START + _CHAIN)
     check_samples(options.name, room, f"{count_chains(options):,} chains")
@@ -40,7 +40,7 @@ def draw(layout: Layout, options: Gibbs | SwendsenWang, clock: Clock) -> Draws:
     return _run(layout, options, clock, *_swendsen_wang(layout, options))
 
 
-def _gibbs(layout: Layout, options: Gibbs, clock: Clock) -> tuple[Move, np.ndarray, int, float]:
+def _gibbs(layout: LookupLayout, options: Gibbs, clock: Clock) -> tuple[Move, np.ndarray, int, float]:
     blocks = find_blocks(layout, options, clock)
     a, entries = layout.arrays, float(blocks.messages.table_at[-1])
     check_samples(options.name, 8.0 * count_chains(options) * entries, "messages inside blocks")
@@ -55,7 +55,7 @@ def _gibbs(layout: Layout, options: Gibbs, clock: Clock) -> tuple[Move, np.ndarr
     return move, starts, blocks.steps.variable.size, steps
 
 
-def _swendsen_wang(layout: Layout, options: SwendsenWang) -> tuple[Move, np.ndarray, int, float]:
+def _swendsen_wang(layout: LookupLayout, options: SwendsenWang) -> tuple[Move, np.ndarray, int, float]:
     a, bonds = layout.arrays, find_bonds(layout)
     starts = _starts(layout, options, None, has_zeros=False)
 
@@ -66,7 +66,7 @@ def _swendsen_wang(layout: Layout, options: SwendsenWang) -> tuple[Move, np.ndar
 
 
 def _starts(
-    layout: Layout, options: Gibbs | SwendsenWang, clock: Clock | None, has_zeros: bool
+    layout: LookupLayout, options: Gibbs | SwendsenWang, clock: Clock | None, has_zeros: bool
 ) -> np.ndarray:
     """Where each chain begins: anywhere or, if there are zeros, at samples that these allow."""
     a = layout.arrays
@@ -85,7 +85,7 @@ def _starts(
 
 
 def _run(
-    layout: Layout,
+    layout: LookupLayout,
     options: Gibbs | SwendsenWang,
     clock: Clock,
     move: Move,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from pgm.errors import InvalidArgument, listed
-from pgm.inference.engines.sampling.lookup_arrays import Layout
+from pgm.inference.engines.sampling.lookup_arrays import LookupLayout
 
 _ROUNDING = 1e-12  # of logarithms, relative to the largest
 
 
-def find_bonds(layout: Layout) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def find_bonds(layout: LookupLayout) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The fields left for single variables; where the bond of each pair begins, its probabilities and gains.
 
     A table over two variables with equally many states must be u(i) v(j) for unequal states and that times
@@ -78,7 +78,7 @@ def _split(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return rows, columns, np.diag(table) - rows - columns
 
 
-def _refuse(layout: Layout, f: int, why: str) -> None:
+def _refuse(layout: LookupLayout, f: int, why: str) -> None:
     a, problem = layout.arrays, layout.problem
     scope = problem.case.reduced.variables[a.scopes[a.scope_at[f] : a.scope_at[f + 1]]].tolist()
     names = [problem.names[v] for v in scope if v < len(problem.names)]

@@ -10,8 +10,8 @@ import numpy as np
 from pgm.runtime.kinds import Bytes, ByteTable, Flag, Floats, FloatTable, Ints, Ints32
 
 if TYPE_CHECKING:
+    from pgm.inference.engines.sampling.hybrid_arrays import EntryArrays, LinkArrays, MoveArrays
     from pgm.inference.engines.sampling.lookup_arrays import LookupArrays
-    from pgm.inference.engines.sampling.number_arrays import EntryArrays, LinkArrays, MoveArrays
     from pgm.inference.engines.sampling.steps import GuideArrays, StepArrays
     from pgm.inference.program.continuous import Densities
 

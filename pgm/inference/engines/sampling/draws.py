@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgm.inference.engines.sampling.lookup_arrays import Layout
+from pgm.inference.engines.sampling.lookup_arrays import LookupLayout
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Draws:
     """Samples of the reduced variables: independent ones with weights, or from chains."""
 
-    layout: Layout
+    layout: LookupLayout
     states: np.ndarray  # (draws, variables); chain after chain
     chains: int  # 0: independent draws
     weights: np.ndarray  # of each sample, summing to 1
@@ -28,6 +28,6 @@ def generator(seed: int, *key: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
 
 
-def room_of(layout: Layout) -> np.ndarray:
+def room_of(layout: LookupLayout) -> np.ndarray:
     """Work space for the states of one variable."""
     return np.empty((3, int(layout.arrays.cards.max(initial=1))))

@@ -9,7 +9,7 @@ import numpy as np
 
 from pgm.errors import InvalidArgument, UnknownVariable, listed
 from pgm.inference.engines.sampling import Gibbs, SwendsenWang
-from pgm.inference.engines.sampling.lookup_arrays import SAMPLING, Layout
+from pgm.inference.engines.sampling.lookup_arrays import SAMPLING, LookupLayout
 from pgm.inference.engines.sampling.steps import GuideArrays, StepArrays, both, in_blocks
 from pgm.inference.program.reduction import open_targets
 from pgm.runtime.clock import Clock
@@ -30,7 +30,7 @@ class Blocks:
     has_zeros: bool
 
 
-def find_blocks(layout: Layout, options: Gibbs, clock: Clock) -> Blocks:
+def find_blocks(layout: LookupLayout, options: Gibbs, clock: Clock) -> Blocks:
     """The requested blocks, joined where only that lets the chain reach everything; otherwise refused."""
     a, g = layout.arrays, layout.graph.arrays
     block_of = _asked_for(layout, options)
@@ -74,7 +74,7 @@ def find_blocks(layout: Layout, options: Gibbs, clock: Clock) -> Blocks:
     return Blocks(*found, has_zeros=bool(has_zero.any()))
 
 
-def _named(layout: Layout, variables: np.ndarray) -> str:
+def _named(layout: LookupLayout, variables: np.ndarray) -> str:
     problem = layout.problem
     own = np.sort(problem.case.reduced.variables[variables])
     return listed([problem.names[v] for v in own.tolist() if v < len(problem.names)])
@@ -96,7 +96,7 @@ def check_names(options: Gibbs | SwendsenWang, names: Sequence[str]) -> None:
             seen.add(name)
 
 
-def _asked_for(layout: Layout, options: Gibbs) -> np.ndarray:
+def _asked_for(layout: LookupLayout, options: Gibbs) -> np.ndarray:
     """The index of the block that the user put each variable into; -1 for none."""
     r, names = layout.problem.case.reduced, layout.problem.names
     block_of = np.full(r.cards.size, -1, np.int64)
@@ -108,7 +108,7 @@ def _asked_for(layout: Layout, options: Gibbs) -> np.ndarray:
     return np.unique(np.append(block_of, -1), return_inverse=True)[1][:-1].astype(np.int64) - 1
 
 
-def _tied(layout: Layout, has_zero: np.ndarray, clock: Clock) -> np.ndarray:
+def _tied(layout: LookupLayout, has_zero: np.ndarray, clock: Clock) -> np.ndarray:
     """Groups that must be drawn together to guarantee that everything is reached; -1 for the others.
 
     A state is closed if another can replace it whatever the other variables are: changing one variable leads

@@ -31,7 +31,7 @@ class LookupArrays(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Layout:
+class LookupLayout:
     """A reduced question, as a graph and as lookup tables."""
 
     problem: Problem
@@ -51,7 +51,7 @@ class Layout:
         return np.uint8 if self.arrays.cards.max(initial=1) <= 256 else np.int32
 
 
-def lay_out(problem: Problem, engine: str) -> Layout:
+def lay_out(problem: Problem, engine: str) -> LookupLayout:
     """Write out the tables of a reduced question; `TooLarge` if they do not fit."""
     graph = make_graph(problem.case, engine, each_message=16.0)
     g = graph.arrays
@@ -68,7 +68,7 @@ def lay_out(problem: Problem, engine: str) -> Layout:
     arrays = LookupArrays(
         g.cards, g.state_at, g.local, g.scope_at, g.scopes, g.owner, stride, begins[g.table], logs
     )
-    return Layout(problem, graph, arrays, np.diff(g.user_at) == 0)
+    return LookupLayout(problem, graph, arrays, np.diff(g.user_at) == 0)
 
 
 def check_samples(engine: str, size: float, what: str) -> None:

@@ -24,11 +24,11 @@ from pgm.inference.engines.sampling import (
     SwendsenWang,
     answers,
 )
-from pgm.inference.engines.sampling.with_numbers import (
-    ChainNumbers,
-    GuidedNumbers,
-    NumbersDrawn,
-    WeightedNumbers,
+from pgm.inference.engines.sampling.hybrid_answers import (
+    GuidedHybrid,
+    HybridChainSamples,
+    HybridSamples,
+    WeightedHybrid,
 )
 from pgm.runtime.clock import Clock
 from pgm.variables import Interval
@@ -76,10 +76,10 @@ _KINDS: dict[type[Sampler], type[SamplerShares]] = {
 }
 
 
-_WITH_NUMBERS: dict[type[Engine], type[NumbersDrawn]] = {
-    LikelihoodWeighting: WeightedNumbers,
-    Importance: GuidedNumbers,
-    Gibbs: ChainNumbers,
+_HYBRID: dict[type[Engine], type[HybridSamples]] = {
+    LikelihoodWeighting: WeightedHybrid,
+    Importance: GuidedHybrid,
+    Gibbs: HybridChainSamples,
 }
 
 
@@ -91,9 +91,9 @@ def prepare(
     clock: Clock,
     *,
     fit: bool = True,
-) -> SamplerShares | NumbersDrawn:
+) -> SamplerShares | HybridSamples:
     """Prepare this engine."""
-    kind = _WITH_NUMBERS.get(type(options))
+    kind = _HYBRID.get(type(options))
     if kind is not None and not isinstance(options, SwendsenWang) and compiled.gaussians is not None:
         compiled, draws = _without_links(compiled, observed, about)
         if draws:

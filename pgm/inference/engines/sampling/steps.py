@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pgm.graphs.triangulation import triangulate
-from pgm.inference.engines.sampling.lookup_arrays import SAMPLING, Layout
+from pgm.inference.engines.sampling.lookup_arrays import SAMPLING, LookupLayout
 from pgm.inference.program import FUNCTION
 from pgm.runtime.kinds import Bytes, Floats, Ints, Ints32
 from pgm.runtime.running import REDUCTION
@@ -62,7 +62,7 @@ def make_guides(cards: np.ndarray, scope_at: np.ndarray, scopes: np.ndarray) -> 
 
 
 def make_steps(
-    layout: Layout,
+    layout: LookupLayout,
     variables: np.ndarray,
     guides: GuideArrays = NO_GUIDES,
     *,
@@ -98,7 +98,7 @@ def _by_step(
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), axes[np.argsort(steps, kind="stable")]
 
 
-def parents_first(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
+def parents_first(layout: LookupLayout) -> tuple[np.ndarray, np.ndarray]:
     """Variables in ancestral order, and the factors that each is then drawn from.
 
     A variable with a conditional distribution is drawn from that, in one table or several together; any other
@@ -144,7 +144,7 @@ def parents_first(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
 
 
 def in_blocks(
-    layout: Layout, blocks: np.ndarray, limit: float
+    layout: LookupLayout, blocks: np.ndarray, limit: float
 ) -> tuple[StepArrays, GuideArrays, np.ndarray] | None:
     """Steps and messages that draw each block as a whole; None if these take more than `limit` entries."""
     a = layout.arrays

@@ -13,7 +13,7 @@ from pgm.inference.engines.bounds import Bounds, mini_buckets
 from pgm.inference.engines.loopy import Loopy, propagation
 from pgm.inference.engines.sampling import Importance, LikelihoodWeighting, Rejection
 from pgm.inference.engines.sampling.draws import Draws, generator, room_of
-from pgm.inference.engines.sampling.lookup_arrays import SAMPLING, Layout, check_samples
+from pgm.inference.engines.sampling.lookup_arrays import SAMPLING, LookupLayout, check_samples
 from pgm.inference.engines.sampling.steps import (
     NO_GUIDES,
     GuideArrays,
@@ -51,14 +51,14 @@ class Proposal:
     perfect: bool = False  # all weights are equal: proven, not observed
 
 
-def from_network(layout: Layout) -> Proposal:
+def from_network(layout: LookupLayout) -> Proposal:
     """Parents first, each from its own table; evidence only weights the sample."""
     order, asked = parents_first(layout)
     steps = make_steps(layout, order)
     return Proposal(steps._replace(asked=asked[steps.refs].astype(np.uint8)))
 
 
-def from_beliefs(layout: Layout, sent: propagation.Messages) -> Proposal:
+def from_beliefs(layout: LookupLayout, sent: propagation.Messages) -> Proposal:
     """Each from all complete factors, and from the messages of the others in belief propagation."""
     g = sent.graph.arrays
     # In a wider factor the second variable's message would sum over the first, ignoring its drawn state.
@@ -79,7 +79,7 @@ def from_beliefs(layout: Layout, sent: propagation.Messages) -> Proposal:
     return Proposal(steps, plain_every=0 if perfect else _PLAIN_EVERY, perfect=perfect)
 
 
-def from_buckets(layout: Layout, bound: mini_buckets.Bound) -> Proposal:
+def from_buckets(layout: LookupLayout, bound: mini_buckets.Bound) -> Proposal:
     """In reverse elimination order, from the factors and the messages to the mini-buckets."""
     found, cards = bound.tables.outline, layout.arrays.cards
     sends = found.parent >= 0
@@ -94,7 +94,7 @@ def from_buckets(layout: Layout, bound: mini_buckets.Bound) -> Proposal:
     return Proposal(steps, guides, values, 0 if perfect else _PLAIN_EVERY, perfect)
 
 
-def tried_out(proposal: Proposal, layout: Layout, options: Importance, clock: Clock) -> Proposal:
+def tried_out(proposal: Proposal, layout: LookupLayout, options: Importance, clock: Clock) -> Proposal:
     """The proposal with its guides tempered to the best strength: loops make them overconfident."""
     if proposal.perfect:
         return proposal
@@ -131,7 +131,7 @@ def _effective(logs: np.ndarray) -> float:
     return float(weights.sum() ** 2 / (weights**2).sum())
 
 
-def draw(layout: Layout, options: Rejection | LikelihoodWeighting | Importance, clock: Clock) -> Draws:
+def draw(layout: LookupLayout, options: Rejection | LikelihoodWeighting | Importance, clock: Clock) -> Draws:
     """Draw and weight samples."""
     if isinstance(options, Rejection):
         _check_network(layout)
@@ -160,7 +160,7 @@ def draw(layout: Layout, options: Rejection | LikelihoodWeighting | Importance, 
     return Draws(layout, states, 0, weights / total, log, error, logs.size, options.samples)
 
 
-def _guided(layout: Layout, options: Importance, clock: Clock) -> Proposal:
+def _guided(layout: LookupLayout, options: Importance, clock: Clock) -> Proposal:
     if options.guide == "loopy":
         sent = propagation.send(layout.problem, Loopy(max_iter=options.guide_iter), clock)
         return from_beliefs(layout, sent)
@@ -170,7 +170,7 @@ def _guided(layout: Layout, options: Importance, clock: Clock) -> Proposal:
     return from_buckets(layout, bound)
 
 
-def _accepted(layout: Layout, options: Rejection, states: np.ndarray, logs: np.ndarray) -> Draws:
+def _accepted(layout: LookupLayout, options: Rejection, states: np.ndarray, logs: np.ndarray) -> Draws:
     """Keep each sample with the probability that the rest of its evidence comes out as observed."""
     case, constant = layout.problem.case, layout.graph.constant
     # Weights of evidence may exceed one: samples are kept in proportion to the largest possible weight.
@@ -191,7 +191,14 @@ def _accepted(layout: Layout, options: Rejection, states: np.ndarray, logs: np.n
 
 
 def draw_from(
-    proposal: Proposal, layout: Layout, name: str, samples: int, seed: int, clock: Clock, *, key: int = 0
+    proposal: Proposal,
+    layout: LookupLayout,
+    name: str,
+    samples: int,
+    seed: int,
+    clock: Clock,
+    *,
+    key: int = 0,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Samples, their log weights and their values: fewer if the time limit passes first."""
     m = layout.arrays.cards.size
@@ -237,7 +244,7 @@ def nothing_found(name: str, samples: int) -> NoSupportFound:
     )
 
 
-def _check_network(layout: Layout) -> None:
+def _check_network(layout: LookupLayout) -> None:
     """Refuse a model whose factors are not conditional distributions."""
     case = layout.problem.case
     p = case.program.arrays

@@ -16,7 +16,7 @@ import numpy as np
 from pgm.runtime.kinds import Flag, Floats, FloatTable, Ints, Ints32, IntTable
 
 if TYPE_CHECKING:
-    from pgm.inference.engines.search.search_arrays import Cache, Memo, Problem, Record, State
+    from pgm.inference.engines.search.search_arrays import Cache, Memo, Record, SearchProblem, SearchState
 
 DONE, STOPPED, RUNNING = 0, 1, 4
 FULL_MEMO, FULL_PILE, FULL_FRAMES, FULL_CACHE, FULL_RECORD = 5, 6, 7, 8, 9  # what must grow before it goes on
@@ -307,7 +307,7 @@ def _looked_up(p, mo, s, n, kind):
     return e
 
 
-def rehash(p: Problem, mo: Memo, n: Ints):
+def rehash(p: SearchProblem, mo: Memo, n: Ints):
     """Put all entries into new, empty slots; the classes too."""
     last = mo.slots.size - 1
     for e in range(n[ENTRIES]):
@@ -321,7 +321,7 @@ def rehash(p: Problem, mo: Memo, n: Ints):
         mo.slots[i] = e
 
 
-def rehash_classes(p: Problem, mo: Memo, s: State, n: Ints):
+def rehash_classes(p: SearchProblem, mo: Memo, s: SearchState, n: Ints):
     """Put one entry of each class into new, empty slots."""
     last = mo.class_slots.size - 1
     named = np.zeros(n[CLASSES], np.uint8)
@@ -783,7 +783,9 @@ def _open_frame(frames, mantissas, n, level, q, v):
 # --- the search ---
 
 
-def begin(p: Problem, mo: Memo, s: State, n: Ints, frames: IntTable, mantissas: FloatTable, pile: Ints32):
+def begin(
+    p: SearchProblem, mo: Memo, s: SearchState, n: Ints, frames: IntTable, mantissas: FloatTable, pile: Ints32
+):
     """Set up a search over everything; the pile has room for that."""
     n[DOMAINS], n[CURRENT], n[QUEUE], n[TOP] = 0, 0, 0, 0
     n_vars, n_factors = p.cards.size, p.kind.size
@@ -829,10 +831,10 @@ def _try(p, mo, c, s, d, n, frames, mantissas, pile, state, clamped, codes):
 
 
 def advance(
-    p: Problem,
+    p: SearchProblem,
     mo: Memo,
     c: Cache,
-    s: State,
+    s: SearchState,
     d: Record,
     n: Ints,
     frames: IntTable,

@@ -17,9 +17,9 @@ from pgm.config import current
 from pgm.graphs.triangulation import triangulate_in
 from pgm.inference.engines.counting import Count, formula_of
 from pgm.inference.engines.search.search_arrays import (
-    Problem,
     Record,
-    State,
+    SearchProblem,
+    SearchState,
     empty_cache,
     empty_memo,
     empty_record,
@@ -56,7 +56,7 @@ class Search:
         states = int(p.state_at[-1])
         axes = int(np.diff(p.axis_at).max(initial=1))
         trail = n_factors + int(p.axis_cards[_ranges(p.axis_at, p.kind)].sum())
-        self._state = State(
+        self._state = SearchState(
             domain=np.zeros(p.full.size, np.int64),
             n_open=np.zeros(m, np.int64),
             current=np.zeros(n_factors, np.int64),
@@ -96,7 +96,7 @@ class Search:
         self._pile = np.zeros(8 * (m + n_factors) + 2 * p.full.size + 256, np.int32)
         self._room(0)
 
-    def _lay_out(self) -> Problem:
+    def _lay_out(self) -> SearchProblem:
         r = self._case.reduced
         mantissas, exponents = self._case.wide_tables()
         exponents = np.where(mantissas > 0, exponents, 0)
@@ -116,7 +116,7 @@ class Search:
             at = axis_at[:-1][n_axes > a] + a
             stride[at - 1] = stride[at] * r.cards[axes[at]]
         user_at, users, user_axis = SEARCH.users_of(r.cards.size, r.scope_at, r.scopes)
-        return Problem(
+        return SearchProblem(
             cards=r.cards,
             state_at=r.state_at,
             word_at=word_at,

@@ -9,7 +9,7 @@ import numpy as np
 from pgm.runtime.kinds import Bytes, Floats, Ints, Ints32, IntTable
 
 
-class Problem(NamedTuple):
+class SearchProblem(NamedTuple):
     """The problem; equal tables are stored once, as a *kind*."""
 
     cards: Ints  # [m]
@@ -63,7 +63,7 @@ class Cache(NamedTuple):
     keys: Ints32
 
 
-class State(NamedTuple):
+class SearchState(NamedTuple):
     """The state of the search, and its work space."""
 
     domain: Ints  # the sets of open states

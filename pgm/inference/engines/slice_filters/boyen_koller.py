@@ -12,14 +12,14 @@ import numpy as np
 from pgm.inference.engines.interface.log_tables import Piece, Scope, logs_of, onto
 from pgm.inference.engines.interface.observed_rows import ObservedRows
 from pgm.inference.engines.interface.passes import ImpossibleRow, tree_beliefs
-from pgm.inference.engines.interface.slice_layout import Layout
+from pgm.inference.engines.interface.slice_layout import SliceLayout
 from pgm.runtime.clock import Clock
 
 _ROWS = 4096
 
 
 def assumed_density(
-    layout: Layout, data: ObservedRows, wanted: Sequence[int], clock: Clock
+    layout: SliceLayout, data: ObservedRows, wanted: Sequence[int], clock: Clock
 ) -> tuple[np.ndarray, np.ndarray]:
     """About P(variable | rows up to this one), one variable beside the other; log P(row | rows before)."""
     places = [layout.template.at[v] for v in wanted]
@@ -60,12 +60,12 @@ def assumed_density(
     return values, shares
 
 
-def _bucket(layout: Layout, scope: Scope) -> int:
+def _bucket(layout: SliceLayout, scope: Scope) -> int:
     """The bucket that holds all of a cluster: that of its first variable to be summed out."""
     return min(layout.bucket_of[p] for p in scope)
 
 
-def _first(layout: Layout, scope: Scope) -> np.ndarray:
+def _first(layout: SliceLayout, scope: Scope) -> np.ndarray:
     """A cluster before the first step: what never changes is open, the rest is in its first state."""
     template = layout.template
     found = np.zeros([layout.cards[p] for p in scope])

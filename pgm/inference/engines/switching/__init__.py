@@ -5,16 +5,16 @@ Not among the engines that a network may name: it takes the matrices of several 
 
 from .expected import Expected
 from .lanes import Mixture, Regimes, Steps, mixture
-from .merged import Now, Step, advanced, back, begun
+from .merged import MergedStep, Now, advanced, back, begun
 from .paths import Lane, every_path, given_paths, histories, particles
 
 __all__ = [
     "Expected",
     "Lane",
+    "MergedStep",
     "Mixture",
     "Now",
     "Regimes",
-    "Step",
     "Steps",
     "advanced",
     "back",

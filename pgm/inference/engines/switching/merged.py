@@ -36,7 +36,7 @@ class Now(NamedTuple):
     logs: np.ndarray  # (K,)
 
 
-class Step(NamedTuple):
+class MergedStep(NamedTuple):
     """One step of the filter."""
 
     before: Now  # given what was observed before it
@@ -45,12 +45,12 @@ class Step(NamedTuple):
     links: Link | None  # from each regime (rows) to each: K * K ways back, of GPB2
 
 
-def begun(r: Regimes, row: np.ndarray, shift: np.ndarray, how: str) -> Step:
+def begun(r: Regimes, row: np.ndarray, shift: np.ndarray, how: str) -> MergedStep:
     """The first step."""
     own = np.arange(r.count)
     before = Now(began(r), r.log_initial)
     after, log = _seen(r, before.each, own, before.logs, row, shift, 0)
-    return Step(_kept(before, how), _kept(Now(after, log[0]), how), log[1], None)
+    return MergedStep(_kept(before, how), _kept(Now(after, log[0]), how), log[1], None)
 
 
 def _seen(
@@ -72,7 +72,7 @@ def _kept(now: Now, how: str) -> Now:
 
 def advanced(
     r: Regimes, now: Now, row: np.ndarray, push: np.ndarray, shift: np.ndarray, t: int, how: str
-) -> Step:
+) -> MergedStep:
     """The next step."""
     K = r.count
     own = np.arange(K)
@@ -82,12 +82,12 @@ def advanced(
         g, links = moved(r, now.each.at(np.repeat(own, K)), regime, push)
         before = _to(g, ways)
         after, (logs, log) = _seen(r, g, regime, ways.ravel(), row, shift, t)
-        return Step(before, _to(after, logs.reshape(K, K)), log, links)
+        return MergedStep(before, _to(after, logs.reshape(K, K)), log, links)
     mixed = _to(now.each.at(np.repeat(own, K)), ways)
     g, _ = moved(r, mixed.each, own, push)
     before = Now(g, mixed.logs)
     after, (logs, log) = _seen(r, g, own, before.logs, row, shift, t)
-    return Step(before, _kept(Now(after, logs), how), log, None)
+    return MergedStep(before, _kept(Now(after, logs), how), log, None)
 
 
 def _to(g: Gaussians, ways: np.ndarray) -> Now:
@@ -98,7 +98,7 @@ def _to(g: Gaussians, ways: np.ndarray) -> Now:
 
 
 def back(
-    r: Regimes, s: Steps, steps: list[Step], expected: Expected | None = None
+    r: Regimes, s: Steps, steps: list[MergedStep], expected: Expected | None = None
 ) -> tuple[list[Mixture], list[np.ndarray]]:
     """Kim's smoother (1994), for which the regime before tells nothing of later states, given the next."""
     K = r.count

@@ -13,7 +13,7 @@ from pgm.runtime.running import LANES, TABLES, Narrow
 from pgm.runtime.threads import Task
 
 from .lane_arrays import Lanes, Reads, RowEvidence
-from .layouts import Layout, Pattern, Unobserved, Wanted, layout_of
+from .layouts import LaneLayout, Pattern, Unobserved, Wanted, layout_of
 
 _NARROW = 2  # a status of the compiled loops
 
@@ -170,7 +170,7 @@ def group_of(model: Unobserved, pattern: Pattern, wanted: Wanted, n_rows: int, s
     )
 
 
-def _scales(layout: Layout, p: ProgramArrays, whole: bool) -> tuple[np.ndarray, np.ndarray] | None:
+def _scales(layout: LaneLayout, p: ProgramArrays, whole: bool) -> tuple[np.ndarray, np.ndarray] | None:
     """Marks on what must be scaled in both passes; None: doubles are not safe on this tree."""
     cards, skeleton, table_low = layout.reduced.cards, layout.skeleton, p.low[layout.reduced.factors]
     count = skeleton[2].size

@@ -62,7 +62,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Layout:
+class LaneLayout:
     """How rows that observe the same columns lie side by side on a tree.
 
     It says where values go and holds none: it serves all programs of one `support`.
@@ -124,7 +124,7 @@ def layout_of(
     wanted: Wanted,
     stop: np.ndarray,
     skeleton: Skeleton | None = None,
-) -> Layout:
+) -> LaneLayout:
     """The layout for rows that observe the same, from the model's cache if it is there.
 
     Args:
@@ -137,7 +137,7 @@ def layout_of(
     """
     program, pieces = model.program, b"" if skeleton is None else skeleton[4].tobytes()
 
-    def make() -> Layout:
+    def make() -> LaneLayout:
         return lay_out(model, pattern, wanted, stop, skeleton)
 
     found = model.trees.get((program.support, "rows", pattern.key(wanted), pieces), make)
@@ -150,7 +150,7 @@ def lay_out(
     wanted: Wanted,
     stop: np.ndarray,
     skeleton: Skeleton | None,
-) -> Layout:
+) -> LaneLayout:
     """Lay out a tree for these rows; the arguments are those of `layout_of`."""
     program, column = model.program, pattern.column
     p = program.arrays
@@ -221,7 +221,7 @@ def lay_out(
         shift = np.repeat(begins[r.factors] - p.table_at[r.factors], np.diff(r.table_at))
         own_at = scalar_at + begins[r.scalars] - p.table_at[r.scalars]
         reads = Reads(sources + shift, step_at, table_column, table_step, own_at)
-    return Layout(
+    return LaneLayout(
         r,
         tree.shape.for_values_of(case),
         skeleton,

@@ -18,9 +18,9 @@ from pgm.inference.engines.gaussian import own_densities
 from pgm.inference.engines.problem import Problem
 from pgm.inference.engines.sampling import Gibbs
 from pgm.inference.engines.sampling.gibbs_blocks import Blocks, find_blocks
-from pgm.inference.engines.sampling.lookup_arrays import Layout, lay_out
-from pgm.inference.engines.sampling.number_arrays import EntryArrays, LinkArrays
-from pgm.inference.engines.sampling.number_model import NumberModel
+from pgm.inference.engines.sampling.hybrid_arrays import EntryArrays, LinkArrays
+from pgm.inference.engines.sampling.hybrid_model import HybridModel
+from pgm.inference.engines.sampling.lookup_arrays import LookupLayout, lay_out
 from pgm.inference.program import compile_program
 from pgm.inference.program.reduction import Known, reduce_case
 from pgm.inference.trees import TreeCache
@@ -42,7 +42,7 @@ class Called:
 class StateTables:
     """The states that are drawn, and the tables that are rewritten before."""
 
-    layout: Layout
+    layout: LookupLayout
     blocks: Blocks | None  # none: no state is open
     links: LinkArrays
     link_of: dict[int, int]  # by the position of the child
@@ -56,7 +56,7 @@ class StateTables:
         return int(self.layout.arrays.logs.size)
 
 
-def state_tables(model: NumberModel, above: set[int], options: Gibbs) -> StateTables:
+def state_tables(model: HybridModel, above: set[int], options: Gibbs) -> StateTables:
     """Lay out the states among the variables of these positions."""
     families = _families(model, above)
     n_named, cards = model.program.n_named, model.cards
@@ -109,7 +109,7 @@ def state_tables(model: NumberModel, above: set[int], options: Gibbs) -> StateTa
     return StateTables(layout, blocks, links, link_of, entries, called, codes)
 
 
-def _families(model: NumberModel, above: set[int]) -> list[tuple[int, list[int]]]:
+def _families(model: HybridModel, above: set[int]) -> list[tuple[int, list[int]]]:
     """Distributions of states and numbers together: each child, and the states among its variables."""
     found = []
     for v in sorted(above):
@@ -130,7 +130,7 @@ def _families(model: NumberModel, above: set[int]) -> list[tuple[int, list[int]]
     return found
 
 
-def _entries(layout: Layout, j: int, f: int, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _entries(layout: LookupLayout, j: int, f: int, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The states of all variables at each entry of a table, and where it is; f is its reduced factor."""
     a, r = layout.arrays, layout.problem.case.reduced
     if j < 0:
@@ -146,7 +146,7 @@ def _entries(layout: Layout, j: int, f: int, codes: np.ndarray) -> tuple[np.ndar
     return found, to
 
 
-def _called(model: NumberModel, v: int, configurations: np.ndarray, to: np.ndarray) -> Called:
+def _called(model: HybridModel, v: int, configurations: np.ndarray, to: np.ndarray) -> Called:
     x = int(model.g.index_of[v])
     code = np.zeros(len(to), np.int64) if x >= 0 else configurations[:, v].copy()
     if x < 0:
@@ -177,7 +177,7 @@ class _Columns:
         ]
 
 
-def _links(model: NumberModel, above: set[int]) -> tuple[LinkArrays, dict[int, int]]:
+def _links(model: HybridModel, above: set[int]) -> tuple[LinkArrays, dict[int, int]]:
     """The states among these whose log odds are linear, as arrays."""
     scores = [s for v, s in sorted(model.scores.items()) if v in above and isinstance(s, Score)]
 
@@ -202,7 +202,7 @@ def _links(model: NumberModel, above: set[int]) -> tuple[LinkArrays, dict[int, i
     return arrays, {s.child: i for i, s in enumerate(scores)}
 
 
-def write_called(model: NumberModel, one: Called, values: np.ndarray, tables: np.ndarray) -> None:
+def write_called(model: HybridModel, one: Called, values: np.ndarray, tables: np.ndarray) -> None:
     """Add what a function of rows says to the tables of several chains, in one call.
 
     Args:

@@ -18,9 +18,9 @@ from pgm.errors import InvalidArgument
 from pgm.factors import Dense
 from pgm.inference.engines.gaussian import own_densities
 from pgm.inference.engines.sampling import Gibbs, Importance
-from pgm.inference.engines.sampling.number_cases import Cases, truncated
-from pgm.inference.engines.sampling.number_chains import NumberChains
-from pgm.inference.engines.sampling.number_model import NumberModel
+from pgm.inference.engines.sampling.hybrid_cases import Cases, truncated
+from pgm.inference.engines.sampling.hybrid_chains import HybridChains
+from pgm.inference.engines.sampling.hybrid_model import HybridModel
 
 _PLAIN_EVERY = 5  # one case in this many is drawn without the guide
 _CHAINS, _KEPT = 20, 1000  # of the pilot
@@ -40,7 +40,7 @@ class _Line:
 class Guide:
     """How the variables that evidence depends on are drawn."""
 
-    def __init__(self, model: NumberModel, options: Importance) -> None:
+    def __init__(self, model: HybridModel, options: Importance) -> None:
         """Fit it to chains."""
         if options.guide != "loopy":
             raise InvalidArgument(
@@ -51,7 +51,7 @@ class Guide:
         self.above = model.needed(sorted(model.known))
         self.order = list(TopologicalSorter({v: model.parents[v] for v in sorted(self.above)}).static_order())
         chains = Gibbs(samples=_KEPT, burn_in=options.guide_iter, chains=_CHAINS, seed=options.seed)
-        pilot = NumberChains(model, chains, options.name)
+        pilot = HybridChains(model, chains, options.name)
         codes, values, _ = pilot.run(set())
         self.lines: dict[int, _Line] = {}
         self.rows: dict[int, np.ndarray] = {}

@@ -17,14 +17,14 @@ from pgm.config import current
 from pgm.errors import TooLarge
 from pgm.factors import Dense
 from pgm.inference.engines.gaussian import own_densities
-from pgm.inference.engines.sampling.number_model import NumberModel, log_normal_or_constant
+from pgm.inference.engines.sampling.hybrid_model import HybridModel, log_normal_or_constant
 from pgm.runtime.progress import report as report_progress
 
 
 class Cases:
     """Cases as they are drawn, variable by variable."""
 
-    def __init__(self, model: NumberModel, n: int, rng: np.random.Generator) -> None:
+    def __init__(self, model: HybridModel, n: int, rng: np.random.Generator) -> None:
         """Make room for n of them; `TooLarge` if there is none."""
         size = 8.0 * n * (model.program.n + 2 * model.g.n + 2)
         if size > current().memory_limit:

@@ -17,10 +17,10 @@ from pgm.inference.engines.sampling import Gibbs, Importance, LikelihoodWeightin
 from pgm.inference.engines.sampling.diagnostics import effective_sample_size, r_hat, share_interval
 from pgm.inference.engines.sampling.draws import generator
 from pgm.inference.engines.sampling.gibbs_blocks import check_names
-from pgm.inference.engines.sampling.number_cases import Cases
-from pgm.inference.engines.sampling.number_chains import NumberChains
-from pgm.inference.engines.sampling.number_guide import Guide
-from pgm.inference.engines.sampling.number_model import NumberModel
+from pgm.inference.engines.sampling.hybrid_cases import Cases
+from pgm.inference.engines.sampling.hybrid_chains import HybridChains
+from pgm.inference.engines.sampling.hybrid_guide import Guide
+from pgm.inference.engines.sampling.hybrid_model import HybridModel
 from pgm.inference.engines.wide_numbers import Wide, times_exp
 from pgm.results import (
     NORMAL_95,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _LEAST_SIZE = 100.0  # effective samples below which an answer counts as not converged
 _MOST_R_HAT = 1.05
-NumberSampler = Rejection | LikelihoodWeighting | Importance | Gibbs
+HybridSampler = Rejection | LikelihoodWeighting | Importance | Gibbs
 
 
 class Series(NamedTuple):
@@ -83,13 +83,13 @@ class Drawn:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class NumbersDrawn:
+class HybridSamples:
     """A model some of whose variables are continuous, and its evidence."""
 
     compiled: ModelSnapshot
     observed: Observed
     about: Sequence[str] | None  # none: only what is known matters
-    options: NumberSampler
+    options: HybridSampler
     clock: Clock
     _kept: dict[str, Any] = field(default_factory=dict)
 
@@ -234,10 +234,10 @@ class NumbersDrawn:
         return self.compiled.gaussians
 
     @property
-    def _model(self) -> NumberModel:
+    def _model(self) -> HybridModel:
         if "model" not in self._kept:
-            self._kept["model"] = NumberModel(self.compiled, self.observed, self.clock)
-        found: NumberModel = self._kept["model"]
+            self._kept["model"] = HybridModel(self.compiled, self.observed, self.clock)
+        found: HybridModel = self._kept["model"]
         return found
 
     def _drawn(self) -> Drawn:
@@ -256,7 +256,7 @@ class NumbersDrawn:
         raise NotImplementedError
 
 
-class _Summed(NumbersDrawn):
+class _Summed(HybridSamples):
     """Cases whose weights estimate the probability of what is known."""
 
     __slots__ = ()
@@ -269,7 +269,7 @@ class _Summed(NumbersDrawn):
         return times_exp((0.5, 1), drawn.log_total)
 
 
-class _Sampled(NumbersDrawn):
+class _Sampled(HybridSamples):
     """Cases to hand over."""
 
     __slots__ = ()
@@ -298,7 +298,7 @@ class _Sampled(NumbersDrawn):
         return Samples(columns, self.report)
 
 
-class WeightedNumbers(_Summed, _Sampled):
+class WeightedHybrid(_Summed, _Sampled):
     """Independent cases with weights: of likelihood weighting."""
 
     __slots__ = ()
@@ -309,7 +309,7 @@ class WeightedNumbers(_Summed, _Sampled):
         return weighted(cases.codes, cases.values, cases.logs, self.options.name)
 
 
-class GuidedNumbers(_Summed, _Sampled):
+class GuidedHybrid(_Summed, _Sampled):
     """Independent cases with weights: of importance sampling."""
 
     __slots__ = ()
@@ -323,7 +323,7 @@ class GuidedNumbers(_Summed, _Sampled):
         return weighted(cases.codes, cases.values, cases.logs, options.name)
 
 
-class ChainNumbers(_Sampled):
+class HybridChainSamples(_Sampled):
     """Cases of Markov chains."""
 
     __slots__ = ()
@@ -332,7 +332,7 @@ class ChainNumbers(_Sampled):
         options = self.options
         assert isinstance(options, Gibbs)
         model = self._model
-        at = NumberChains(model, options)
+        at = HybridChains(model, options)
         codes, values, done = at.run(model.needed(about))
         chains, kept = at.chains, -(-options.samples // at.chains)
         equal = np.full(len(codes), 1.0 / len(codes))

@@ -22,11 +22,11 @@ from pgm.factors import Score
 from pgm.inference.engines.gaussian import own_densities
 from pgm.inference.engines.sampling import CALLED_CHAINS, CHAINS, Gibbs
 from pgm.inference.engines.sampling.draws import generator, room_of
+from pgm.inference.engines.sampling.hybrid_arrays import MoveArrays
+from pgm.inference.engines.sampling.hybrid_cases import Cases, truncated
+from pgm.inference.engines.sampling.hybrid_model import HybridModel
+from pgm.inference.engines.sampling.hybrid_tables import StateTables, state_tables, write_called
 from pgm.inference.engines.sampling.lookup_arrays import SAMPLING, check_samples
-from pgm.inference.engines.sampling.number_arrays import MoveArrays
-from pgm.inference.engines.sampling.number_cases import Cases, truncated
-from pgm.inference.engines.sampling.number_model import NumberModel
-from pgm.inference.engines.sampling.number_tables import StateTables, state_tables, write_called
 from pgm.runtime.clock import RUNNING
 from pgm.runtime.progress import report as report_progress
 from pgm.runtime.running import raise_status
@@ -40,10 +40,10 @@ _HALVINGS = 6.0  # of the width of a distribution: how near places are is drawn 
 _UNIFORMS = 40  # of a step of slice sampling, of which all but three may be rejected places
 
 
-class NumberChains:
+class HybridChains:
     """Several chains side by side, so that functions of rows are called for all of them at once."""
 
-    def __init__(self, model: NumberModel, options: Gibbs, engine: str = Gibbs.name) -> None:
+    def __init__(self, model: HybridModel, options: Gibbs, engine: str = Gibbs.name) -> None:
         """Find what moves, and how; `engine` is the name in messages."""
         self.model, self.options, self.engine = model, options, engine
         self.above = model.needed(sorted(model.known))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pgm.inference.engines.model_snapshot import ModelSnapshot
 
 
-class NumberModel:
+class HybridModel:
     """The distributions of a model by position, and what is known; continuous variables by index, too."""
 
     def __init__(self, compiled: ModelSnapshot, observed: Observed, clock: Clock) -> None:
