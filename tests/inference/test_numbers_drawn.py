@@ -121,7 +121,7 @@ def test_it_says_how_it_went() -> None:
     assert p.report.samples == 10_000
     assert p.report.effective_sample_size > 100
     assert p == net.query("b", {"y": 1.0}, engine="likelihood-weighting")  # the same seed
-    with pytest.warns(pgm.ConvergenceWarning, match="raise samples="):
+    with pytest.warns(pgm.ConvergenceWarning, match="try more samples="):
         net.query("b", {"y": 9.0}, engine=Engine(samples=200))
     drawn = net.sample(500, given={"y": 1.0}, seed=0, engine="likelihood-weighting")
     assert len(drawn["x"]) == 500

@@ -1,7 +1,8 @@
-"""Engines that draw samples, independent with weights or in Markov chains; one file per subject.
+"""Engines that draw samples: independent ones with weights, or those of Markov chains; one file per subject.
 
-`layout` turns a question into arrays, `steps` decides the order in which variables are drawn and from what,
-`weighted` and `chains` draw, `answers` turns samples into estimates.
+`lookup_arrays` turns a question into arrays, `steps` decides the order in which variables are drawn and from
+what, `weighted` and `chains` draw, `answers` turns samples into estimates. The `hybrid_` files do the same
+where continuous variables are drawn too.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pgm.errors import InvalidArgument, shown
 from pgm.inference.engines.options import Engine, lists_of_names, one_of, seeded, whole
 
 _OTHER_SEEDS = 1 << 40
-CHAINS, CALLED_CHAINS = 4, 40  # where chains=None
+CHAINS, CALLED_CHAINS = 4, 40  # defaults; the second where estimators are called, for all chains at once
 
 
 class _Drawing(Engine):
@@ -24,7 +25,7 @@ class _Drawing(Engine):
     seed: int
 
     def for_both_sums(self) -> tuple[Engine, Engine]:
-        """Use different samples for the second, so that the two errors of the quotient are independent."""
+        """Draw different samples for the second, so that numerator and denominator err independently."""
         return self, replace(self, seed=self.seed + _OTHER_SEEDS)
 
 
@@ -32,8 +33,8 @@ class _Drawing(Engine):
 class Rejection(_Drawing):
     """Samples drawn from the network, parents first; those that contradict the evidence are rejected.
 
-    For teaching: the rarer the evidence, the more is rejected. Without evidence this is ancestral sampling.
-    It works only for Bayesian networks.
+    For teaching: the rarer the evidence, the more samples are rejected. Without evidence this is ancestral
+    sampling. It works only for Bayesian networks.
 
     Args:
         samples: how many cases are drawn.
@@ -63,7 +64,7 @@ class LikelihoodWeighting(_Drawing):
 
     Good if the evidence is near the roots, or not rare; `"importance"` is for rare evidence. Variables
     without a conditional distribution, as in a Markov network, are drawn from the factors met so far. Hidden
-    numbers are drawn too, whatever they follow others by: any density, regression or classifier.
+    continuous variables are drawn too, with densities, regressions and classifiers of any kind.
 
     Args:
         samples: how many cases are drawn.
@@ -92,18 +93,18 @@ class LikelihoodWeighting(_Drawing):
 class Importance(_Drawing):
     """Samples drawn with another engine's messages as a guide, and weighted to correct for its errors.
 
-    For rare evidence: through the guide it informs every sample. The estimate of P(given) is unbiased
-    whatever the guide. If the guide is exact all weights are equal, and the estimate is exact up to rounding:
-    belief propagation on a tree of pairs, mini-buckets if none had to be split. Where continuous variables
-    are drawn the guide is fitted to short Gibbs chains.
+    For rare evidence, which reaches every sample through the guide. The estimate of P(given) is unbiased
+    whatever the guide. If the guide is exact, all weights are equal and the estimate is exact up to rounding:
+    so with belief propagation on a tree of pairwise factors, and with mini-buckets if none had to be split.
+    Where continuous variables are drawn, the guide is fitted to short Gibbs chains.
 
     Args:
         samples: how many cases are drawn.
         seed: of the draws; the same seed gives the same answer, for any number of threads.
         guide: "loopy" for belief propagation, quick on large models; "bounds" for mini-buckets, better where
             loops are short and strong.
-        guide_iter: the largest number of sweeps over the guide's messages; of Gibbs chains, how many
-            sweeps are thrown away first.
+        guide_iter: the largest number of sweeps over the guide's messages; where it is fitted to Gibbs
+            chains, how many sweeps of each are discarded first.
 
     >>> Importance(samples=1000).guide
     'loopy'
@@ -132,18 +133,18 @@ class Importance(_Drawing):
 class Gibbs(_Drawing):
     """Markov chains in which one block of variables after the other is resampled given all others.
 
-    Within a block sampling is exact. A model that zeros could disconnect is refused, unless every state is
-    proven reachable. P(given) is not estimated.
+    Within a block sampling is exact. A model whose zeros could disconnect the chain is refused, unless every
+    state is proven reachable. P(given) is not estimated.
 
-    Continuous variables are drawn one by one: from a normal density where lines are all there is, otherwise
-    by steps of slice sampling or a choice among several places, which have the posterior as their only limit,
-    too. A line without noise is refused.
+    Continuous variables are drawn one by one: from a normal density where all relations are linear Gaussian,
+    otherwise by slice sampling or by a choice among several proposals, which leave the posterior invariant
+    too. A linear relation without noise (sd=0) is refused.
 
     Args:
         samples: how many states are kept, of all chains together.
-        burn_in: how many states of each chain are thrown away first.
+        burn_in: how many states of each chain are discarded first.
         chains: how many there are; two at least, so that they can be compared. None: 4, or 40 where
-            classifiers, regressors or densities are asked, which is done for all chains at once.
+            classifiers, regressors or densities are called, which is done for all chains at once.
         blocks: "trees" covers the model with trees, "single" draws each variable on its own; or lists of
             names, with all others on their own.
         seed: of the draws; the same seed gives the same answer, for any number of threads.
@@ -187,7 +188,7 @@ class SwendsenWang(_Drawing):
 
     Args:
         samples: how many states are kept, of all chains together.
-        burn_in: how many states of each chain are thrown away first.
+        burn_in: how many states of each chain are discarded first.
         chains: how many there are; two at least, so that they can be compared.
         seed: of the draws; the same seed gives the same answer, for any number of threads.
         trace: names of variables whose states are kept as `p.report.chains`, {name: (chains, draws)}.
@@ -213,7 +214,7 @@ class SwendsenWang(_Drawing):
 
 
 def count_chains(engine: Gibbs | SwendsenWang) -> int:
-    """How many chains there are in a model of states."""
+    """How many chains run in a model without continuous variables."""
     return CHAINS if engine.chains is None else engine.chains
 
 

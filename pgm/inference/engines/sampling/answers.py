@@ -57,9 +57,9 @@ def sample(problem: Problem, options: Sampler, clock: Clock, n: int, seed: int) 
         chosen = generator(seed, 1 << 34).choice(len(drawn.states), n, p=drawn.weights)
     report = _report(drawn, options, _marginals(drawn)[1])
     said = (
-        "cases of one chain that follow each other are alike"
+        "successive cases of a chain are correlated"
         if drawn.chains
-        else "drawn by weight from weighted cases: some may come several times"
+        else "resampled by weight: a case may occur several times"
     )
     advice = f"{report.advice}; {said}" if report.advice else said
     return drawn.states[chosen].astype(np.int64), report.changed(advice=advice, intervals=None)

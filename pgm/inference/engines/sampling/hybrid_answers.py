@@ -1,4 +1,4 @@
-"""Answers from cases drawn where some variables are continuous: weighted ones, or those of chains."""
+"""Answers from samples of models with continuous variables: weighted samples, or those of Markov chains."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ HybridSampler = Rejection | LikelihoodWeighting | Importance | Gibbs
 
 
 class Series(NamedTuple):
-    """Estimates of means: their standard errors, effective sizes, and by how much chains disagree."""
+    """How well means are known: standard errors, effective sample sizes, and R-hat where there are chains."""
 
     errors: np.ndarray
     sizes: np.ndarray
@@ -54,28 +54,28 @@ class Series(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Drawn:
-    """Cases: independent ones with weights, or those of chains, one chain after the other."""
+    """Sampled cases: independent ones with weights, or those of Markov chains, one chain after the other."""
 
     codes: np.ndarray  # (cases, variables)
     values: np.ndarray  # (cases, continuous variables)
-    weights: np.ndarray  # they sum to one
-    log_total: float = math.nan  # of the mean weight
-    log_error: float = math.nan  # its relative standard error
+    weights: np.ndarray  # sum to one
+    log_total: float = math.nan  # log of the mean weight
+    log_error: float = math.nan  # relative standard error of the mean weight
     chains: int = 0  # 0: independent cases
-    tried: int = 0  # cases or sweeps, including those thrown away
-    asked_for: int = 0  # fewer were drawn if time ran out
+    tried: int = 0  # cases or sweeps, including those discarded
+    asked_for: int = 0  # more than `tried` if the time limit was reached
 
     @property
     def size(self) -> float:
-        """How many independent cases would tell as much, of all that can be asked."""
+        """The effective sample size that the weights alone imply, whatever is asked."""
         return float(1.0 / (self.weights**2).sum())
 
     def measured(self, series: np.ndarray) -> Series:
-        """How well the means of these series are known: (cases, series)."""
+        """How well the means of these series, (cases, series), are known."""
         if self.chains:
             x = series.reshape(self.chains, -1, series.shape[1]).transpose(2, 0, 1)
             sizes, hats = effective_sample_size(x), r_hat(x)
-            sizes = np.where(np.isnan(sizes), float(len(series)), sizes)  # it never changes
+            sizes = np.where(np.isnan(sizes), float(len(series)), sizes)  # a constant series
             return Series(series.std(axis=0) / np.sqrt(sizes), sizes, hats)
         squares, mean = self.weights**2, self.weights @ series
         errors = np.sqrt(squares @ (series - mean) ** 2)
@@ -84,11 +84,11 @@ class Drawn:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class HybridSamples:
-    """A model some of whose variables are continuous, and its evidence."""
+    """A model with continuous variables and its evidence, answered from samples."""
 
     compiled: ModelSnapshot
     observed: Observed
-    about: Sequence[str] | None  # none: only what is known matters
+    about: Sequence[str] | None  # None: every variable; empty: only the evidence
     options: HybridSampler
     clock: Clock
     _kept: dict[str, Any] = field(default_factory=dict)
@@ -103,11 +103,11 @@ class HybridSamples:
 
     @property
     def doubtful(self) -> bool:
-        """Whether too few samples count, or chains disagree."""
+        """Whether the effective sample size is too small, or the chains disagree."""
         return not self.report.converged
 
     def _report(self, drawn: Drawn, series: Series | None, **more: Any) -> Report:
-        """What was measured; of all answers so far the worst of each."""
+        """A report of what was measured: the worst of each measure over all answers so far."""
         old: Report | None = self._kept.get("report")
         size = drawn.size if not drawn.chains else float(len(drawn.weights))
         hat, error = (1.0 if drawn.chains else None), None
@@ -125,10 +125,10 @@ class HybridSamples:
                 "pgm.set_config(time_limit=...)"
             )
         if size < _LEAST_SIZE:
-            remedy = "raise samples= or observe less"
+            remedy = "try more samples= or less evidence"
             if isinstance(self.options, LikelihoodWeighting):
                 remedy += ', or engine="importance" or "gibbs"'
-            advice.append(f"{drawn.tried:,} samples count like {size:.3g} from the posterior: {remedy}")
+            advice.append(f"{drawn.tried:,} samples are worth only {size:.3g} independent ones; {remedy}")
         if hat is not None and not hat <= _MOST_R_HAT:
             advice.append(
                 f"the chains do not agree yet (R-hat {hat:.3g}); try more samples= and burn_in=, or chains="
@@ -143,7 +143,7 @@ class HybridSamples:
         return made
 
     def _traces(self, drawn: Drawn) -> dict[str, np.ndarray] | None:
-        """The states or values of each traced variable."""
+        """The sampled states or values of each traced variable: (chains, draws)."""
         if not isinstance(self.options, Gibbs) or not self.options.trace:
             return None
         found = {}
@@ -157,23 +157,26 @@ class HybridSamples:
     # --- questions ---
 
     def distribution(self, variables: VariableList, targets: Sequence[int]) -> Distribution | Density:
-        """P(targets | known)."""
+        """P(targets | evidence)."""
         index_of = self._gaussians.index_of
-        numbers = [v for v in targets if index_of[v] >= 0]
-        if numbers and len(numbers) < len(targets):
+        continuous = [v for v in targets if index_of[v] >= 0]
+        if continuous and len(continuous) < len(targets):
             raise InvalidArgument(
-                "A joint distribution is of states or of numbers, and "
+                "A joint distribution is over discrete or over continuous variables, and "
                 f"{listed([self.compiled.names[v] for v in targets])} "
-                "are of both kinds. Ask for them separately, or draw them together by net.sample."
+                "are of both kinds. Ask for them separately, or draw them together with net.sample."
             )
         asked = tuple([variables[v] for v in targets])
-        return self._density(asked, numbers) if numbers else self._states(asked, targets)
+        return self._density(asked, continuous) if continuous else self._states(asked, targets)
 
     def _states(self, asked: Any, targets: Sequence[int]) -> Distribution:
         drawn, cards = self._drawn(), [v.card for v in asked]
         size = math.prod(cards)
         if 8.0 * size * (len(drawn.weights) if drawn.chains else 8) > current().memory_limit:
-            raise TooLarge(f"The answer has {size:,} values, more than allowed. Ask for fewer at once.")
+            raise TooLarge(
+                f"The joint distribution of {len(asked)} variables has {size:,} entries, more than "
+                "memory_limit allows. Ask for fewer variables at once."
+            )
         flat = np.zeros(len(drawn.weights), np.int64)
         for v, card in zip(targets, cards, strict=True):
             flat = flat * card + drawn.codes[:, v]
@@ -185,7 +188,7 @@ class HybridSamples:
             off = p**2 * squares.sum() + (1.0 - 2.0 * p) * np.bincount(flat, squares, size)
             series = Series(np.sqrt(np.maximum(off, 0.0)), np.full(size, drawn.size), None)
         low, high = share_interval(p, series.sizes)
-        errors = (high - low) / (2.0 * NORMAL_95)  # not 0 for what was never met
+        errors = (high - low) / (2.0 * NORMAL_95)  # not 0 for states that were never drawn
         shape = tuple(cards)
         hats = None if series.hats is None else series.hats.reshape(shape)
         intervals = Intervals(
@@ -204,16 +207,16 @@ class HybridSamples:
         return as_density(asked, np.ones(1), mean[None], covariance[None], report, "moments")
 
     def every_marginal(self, variables: VariableList, targets: Sequence[int] | None) -> Marginals:
-        """P(variable | known) of each variable that is not observed."""
+        """P(variable | evidence) of each variable that is not observed."""
         hard, index_of = self.observed.hard, self._gaussians.index_of
-        between = {int(self._gaussians.positions[x]) for x in self._model.intervals}
+        in_interval = {int(self._gaussians.positions[x]) for x in self._model.intervals}
         left = [
             v for v in (range(len(variables)) if targets is None else targets)
-            if self.compiled.names[v] not in hard or v in between
+            if self.compiled.names[v] not in hard or v in in_interval
         ]  # fmt: skip
-        plain = [v for v in left if index_of[v] < 0]
-        found = [self._states((variables[v],), [v]) for v in plain]
-        made = {variables[v].name: self._density((variables[v],), [v]) for v in left if index_of[v] >= 0}
+        discrete = [v for v in left if index_of[v] < 0]
+        found = [self._states((variables[v],), [v]) for v in discrete]
+        densities = {variables[v].name: self._density((variables[v],), [v]) for v in left if index_of[v] >= 0}
         flat = np.concatenate([np.empty(0), *(p.values for p in found)])
         begins = np.cumsum([0, *(p.values.size for p in found)])[:-1]
         report = self._report(self._drawn(), None).changed(
@@ -221,10 +224,10 @@ class HybridSamples:
             intervals=_side_by_side([p.report.intervals for p in found]),
         )
         self._kept["report"] = report
-        discrete = Marginals([variables[v] for v in plain], flat, begins, report)
-        if len(plain) == len(left):
-            return discrete
-        return MixedMarginals([variables[v] for v in left], discrete, made.__getitem__, report)
+        marginals = Marginals([variables[v] for v in discrete], flat, begins, report)
+        if len(discrete) == len(left):
+            return marginals
+        return MixedMarginals([variables[v] for v in left], marginals, densities.__getitem__, report)
 
     # --- drawing ---
 
@@ -257,12 +260,12 @@ class HybridSamples:
 
 
 class _Summed(HybridSamples):
-    """Cases whose weights estimate the probability of what is known."""
+    """Cases whose mean weight estimates the probability of the evidence."""
 
     __slots__ = ()
 
     def total(self) -> Wide:
-        """The mean weight: an unbiased estimate of P(known)."""
+        """The mean weight: an unbiased estimate of P(evidence)."""
         drawn = self._drawn()
         error = np.array([drawn.log_error * math.exp(min(drawn.log_total, 700.0))])
         self._report(drawn, Series(error, np.array([drawn.size]), None))
@@ -270,21 +273,21 @@ class _Summed(HybridSamples):
 
 
 class _Sampled(HybridSamples):
-    """Cases to hand over."""
+    """Cases that can be returned as samples."""
 
     __slots__ = ()
 
     def samples(self, variables: VariableList, n: int, rng: np.random.Generator) -> Samples:
-        """Cases from P(all variables | known)."""
+        """Cases from P(all variables | evidence)."""
         options = replace(self.options, samples=max(n, self.options.samples), seed=int(rng.integers(1 << 62)))
-        at = replace(self, options=options, about=None, _kept={})
-        drawn = at._drawn()
+        full = replace(self, options=options, about=None, _kept={})
+        drawn = full._drawn()
         if drawn.chains:
             chosen = np.arange(n) * len(drawn.weights) // max(1, n)
-            said = "cases of one chain that follow each other are alike"
+            said = "successive cases of a chain are correlated"
         else:
             chosen = generator(options.seed, 1 << 34).choice(len(drawn.weights), n, p=drawn.weights)
-            said = "drawn by weight from weighted cases: some may come several times"
+            said = "resampled by weight: a case may occur several times"
         index_of = self._gaussians.index_of
         columns = {
             v.name: states_array(v, drawn.codes[chosen, i])
@@ -293,13 +296,13 @@ class _Sampled(HybridSamples):
             for i, v in enumerate(variables)
         }
         every = np.column_stack([drawn.codes[:, : len(variables)], drawn.values])
-        report = at._report(drawn, drawn.measured(every) if drawn.chains else None).changed(error=None)
+        report = full._report(drawn, drawn.measured(every) if drawn.chains else None).changed(error=None)
         self._kept["report"] = report.changed(advice=f"{report.advice}; {said}" if report.advice else said)
         return Samples(columns, self.report)
 
 
 class WeightedHybrid(_Summed, _Sampled):
-    """Independent cases with weights: of likelihood weighting."""
+    """Independent cases with the weights of likelihood weighting."""
 
     __slots__ = ()
 
@@ -310,7 +313,7 @@ class WeightedHybrid(_Summed, _Sampled):
 
 
 class GuidedHybrid(_Summed, _Sampled):
-    """Independent cases with weights: of importance sampling."""
+    """Independent cases with the weights of importance sampling."""
 
     __slots__ = ()
 
@@ -324,7 +327,7 @@ class GuidedHybrid(_Summed, _Sampled):
 
 
 class HybridChainSamples(_Sampled):
-    """Cases of Markov chains."""
+    """Cases of Markov chains, by Gibbs sampling."""
 
     __slots__ = ()
 
@@ -332,16 +335,16 @@ class HybridChainSamples(_Sampled):
         options = self.options
         assert isinstance(options, Gibbs)
         model = self._model
-        at = HybridChains(model, options)
-        codes, values, done = at.run(model.needed(about))
-        chains, kept = at.chains, -(-options.samples // at.chains)
+        sampler = HybridChains(model, options)
+        codes, values, done = sampler.run(model.needed(about))
+        chains, kept = sampler.chains, -(-options.samples // sampler.chains)
         equal = np.full(len(codes), 1.0 / len(codes))
         tried, asked = chains * (done + options.burn_in), chains * (kept + options.burn_in)
         return Drawn(codes, values, equal, chains=chains, tried=tried, asked_for=asked)
 
 
 def _side_by_side(parts: Sequence[Intervals]) -> Intervals | None:
-    """Intervals of several answers, flat."""
+    """The intervals of several answers one after the other, flat; None if there are no answers."""
     if not parts:
         return None
 
@@ -356,7 +359,7 @@ def _side_by_side(parts: Sequence[Intervals]) -> Intervals | None:
 
 
 def weighted(codes: np.ndarray, values: np.ndarray, logs: np.ndarray, engine: str) -> Drawn:
-    """Cases with these log weights."""
+    """Cases with these log weights, normalised; `NoSupportFound` if all weights are zero."""
     n, top = len(logs), float(logs.max(initial=-math.inf))
     if top == -math.inf:
         raise none_possible(engine)

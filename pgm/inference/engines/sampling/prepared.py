@@ -36,16 +36,16 @@ from pgm.variables import Interval
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class SamplerShares(ReducedShares):
-    """A model and its evidence, to be answered from samples."""
+    """A model with evidence, whose questions are answered from samples."""
 
     def run(self, problem: Problem) -> Solution:
-        """Sum a reduced question."""
+        """Answer a reduced question from samples."""
         return answers.solve(problem, self.options, self.clock)
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class ChainAnswers(SamplerShares, NamedDraws):
-    """The same, with access to the samples."""
+    """Answers from samples that can also be returned themselves."""
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Approximate samples from the posterior: (n, variables)."""
@@ -59,7 +59,7 @@ class ChainAnswers(SamplerShares, NamedDraws):
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class RejectionSums(SamplerShares, ReducedSums):
-    """Samples whose acceptance rate estimates the probability of the evidence; none is kept."""
+    """Samples whose acceptance rate estimates the probability of the evidence; they are not returned."""
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ _KINDS: dict[type[Sampler], type[SamplerShares]] = {
 }
 
 
-_HYBRID: dict[type[Engine], type[HybridSamples]] = {
+_HYBRID_KINDS: dict[type[Engine], type[HybridSamples]] = {
     LikelihoodWeighting: WeightedHybrid,
     Importance: GuidedHybrid,
     Gibbs: HybridChainSamples,
@@ -92,29 +92,32 @@ def prepare(
     *,
     fit: bool = True,
 ) -> SamplerShares | HybridSamples:
-    """Prepare this engine."""
-    kind = _HYBRID.get(type(options))
+    """Prepare a sampler for a model, its evidence, and questions about some variables (None: about any)."""
+    kind = _HYBRID_KINDS.get(type(options))
     if kind is not None and not isinstance(options, SwendsenWang) and compiled.gaussians is not None:
-        compiled, draws = _without_links(compiled, observed, about)
+        compiled, draws = _with_links_tabulated(compiled, observed, about)
         if draws:
             return kind(compiled, observed, about, options, clock)
     return reduced(_KINDS[type(options)], options, compiled, observed, clock)
 
 
-def _without_links(
+def _with_links_tabulated(
     compiled: ModelSnapshot, observed: Observed, about: Sequence[str] | None
 ) -> tuple[ModelSnapshot, bool]:
-    """Tables for links to numbers if all of these are known; and whether numbers are left to be drawn."""
-    g = compiled.gaussians
-    assert g is not None
-    numbers = any(compiled.by_name[name].continuous for name in (compiled.names if about is None else about))
-    numbers &= about is not None or any(
+    """Replace links to continuous variables by tables if these are all observed.
+
+    Returns the model, and whether continuous variables are left to be drawn.
+    """
+    gaussians = compiled.gaussians
+    assert gaussians is not None
+    to_draw = any(compiled.by_name[name].continuous for name in (compiled.names if about is None else about))
+    to_draw &= about is not None or any(
         compiled.by_name[name].continuous
         and (name not in observed.hard or isinstance(observed.given[name], Interval))
         for name in compiled.names
     )
-    if g.own or numbers or compiled.linked is None:
-        return compiled, bool(g.own) or numbers
+    if gaussians.own or to_draw or compiled.linked is None:
+        return compiled, bool(gaussians.own) or to_draw
     found = tabulate(compiled, observed, about)
     if found.open_ or found.unknown:
         return compiled, True
