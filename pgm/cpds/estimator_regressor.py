@@ -141,7 +141,9 @@ class RegressorCPD(EstimatorCPD):
     def factor(self, scope: Sequence[int]) -> RowNormal:
         """Return it as inference takes it; `scope`: positions of the parents, then the child's."""
         made, n = self._sorted_scope(scope)
-        return RowNormal(made, n, tuple([v.card for v in self.given if not v.continuous]), self.moments)
+        return RowNormal(
+            made, n, tuple([v.card for v in self.given if not v.continuous]), self.moments, self._sd
+        )
 
     def rows(self, codes: Codes) -> NoReturn:
         """Refuse: there is no table of a continuous variable."""

@@ -24,6 +24,7 @@ class RowNormal(MixedFamily):
 
     cards: tuple[int, ...]  # of the discrete parents
     moments: Moments
+    sd: float | None = None  # of every row, if it is the same
 
     heads = 1
 

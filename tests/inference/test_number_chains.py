@@ -26,11 +26,18 @@ def line(low: float, high: float) -> tuple[pgm.BayesianNetwork, dict[str, Any]]:
 
 
 WEIGHTED, CHAINS = pgm.engines.LikelihoodWeighting(), Gibbs(samples=8000, burn_in=50)
+REJECTED = pgm.engines.Rejection(samples=100_000)
 
 
 @pytest.mark.parametrize(
     ("ends", "engine"),
-    [((2.0, 3.0), WEIGHTED), ((-1.0, math.inf), WEIGHTED), ((2.0, 3.0), CHAINS), ((9.0, 11.0), CHAINS)],
+    [
+        ((2.0, 3.0), WEIGHTED),
+        ((2.0, 3.0), REJECTED),
+        ((-1.0, math.inf), WEIGHTED),
+        ((2.0, 3.0), CHAINS),
+        ((9.0, 11.0), CHAINS),
+    ],
 )
 def test_an_interval_below(ends: tuple[float, float], engine: Any) -> None:
     net, known = line(*ends)
@@ -43,7 +50,7 @@ def test_an_interval_below(ends: tuple[float, float], engine: Any) -> None:
     assert x.variance == pytest.approx(0.5 + right.var() / 4.0, rel=0.1)
 
 
-@pytest.mark.parametrize("engine", ["gibbs", "importance"])
+@pytest.mark.parametrize("engine", ["gibbs", "importance", "rejection"])
 def test_an_interval_on_a_density_of_its_own(engine: str) -> None:
     net = pgm.BayesianNetwork()
     net.add("fault", 0.3)

@@ -19,7 +19,10 @@ from pgm.errors import InvalidArgument, NoSupportFound
 Engine = pgm.engines.LikelihoodWeighting
 WEIGHTED, CHAINS = Engine(samples=20_000, seed=1), pgm.engines.Gibbs(samples=4_000, burn_in=100, chains=20)
 GUIDED = pgm.engines.Importance(samples=10_000, guide_iter=30, seed=1)
-ENGINES = pytest.mark.parametrize("engine", [WEIGHTED, CHAINS, GUIDED], ids=lambda engine: engine.name)
+REJECTED = pgm.engines.Rejection(samples=20_000, seed=1)
+ENGINES = pytest.mark.parametrize(
+    "engine", [WEIGHTED, CHAINS, GUIDED, REJECTED], ids=lambda engine: engine.name
+)
 
 
 def near(found: Any, exact: Any) -> None:

@@ -34,7 +34,8 @@ class Rejection(_Drawing):
     """Samples drawn from the network, parents first; those that contradict the evidence are rejected.
 
     For teaching: the rarer the evidence, the more samples are rejected. Without evidence this is ancestral
-    sampling. It works only for Bayesian networks.
+    sampling. It works only for Bayesian networks. An observed value of a continuous variable has probability
+    zero: a sample is kept with a probability proportional to the density there, which must be bounded.
 
     Args:
         samples: how many cases are drawn.
@@ -50,6 +51,7 @@ class Rejection(_Drawing):
     module = f"{__name__}.prepared"
     answers = ("query", "marginals", "probability")
     approximates = True
+    takes_scores = True
     takes_soft = False
 
     def __post_init__(self) -> None:

@@ -21,6 +21,7 @@ from pgm.inference.engines.sampling.hybrid_cases import Cases
 from pgm.inference.engines.sampling.hybrid_chains import HybridChains
 from pgm.inference.engines.sampling.hybrid_guide import Guide
 from pgm.inference.engines.sampling.hybrid_model import HybridModel
+from pgm.inference.engines.sampling.weighted import nothing_found
 from pgm.inference.engines.wide_numbers import Wide, times_exp
 from pgm.results import (
     NORMAL_95,
@@ -99,7 +100,7 @@ class HybridSamples:
     def report(self) -> Report:
         """How the answers asked for so far were made."""
         found: Report = self._kept.get("report") or self._report(self._drawn(), None)
-        return found.changed(profile=self.clock.profile, given=self.observed.given)
+        return found.changed(profile=self.clock.profile)
 
     @property
     def doubtful(self) -> bool:
@@ -126,7 +127,9 @@ class HybridSamples:
             )
         if size < _LEAST_SIZE:
             remedy = "try more samples= or less evidence"
-            if isinstance(self.options, LikelihoodWeighting):
+            if isinstance(self.options, Rejection):
+                remedy += ', or engine="likelihood-weighting"'
+            elif isinstance(self.options, LikelihoodWeighting):
                 remedy += ', or engine="importance" or "gibbs"'
             advice.append(f"{drawn.tried:,} samples are worth only {size:.3g} independent ones; {remedy}")
         if hat is not None and not hat <= _MOST_R_HAT:
@@ -137,7 +140,7 @@ class HybridSamples:
             self.options.name, exact=False, converged=not advice, error=error, advice=", and ".join(advice),
             samples=drawn.tried, effective_sample_size=size,
             log_error=None if drawn.chains else drawn.log_error, r_hat=hat,
-            chains=self._traces(drawn), **more,
+            chains=self._traces(drawn), given=self.observed.given, **more,
         )  # fmt: skip
         self._kept["report"] = made
         return made
@@ -310,6 +313,27 @@ class WeightedHybrid(_Summed, _Sampled):
         model, n = self._model, self.options.samples
         cases = Cases(model, n, np.random.default_rng(self.options.seed)).draw(model.needed(about))
         return weighted(cases.codes, cases.values, cases.logs, self.options.name)
+
+
+class RejectedHybrid(_Summed):
+    """Independent cases of equal weight: of rejection sampling."""
+
+    __slots__ = ()
+
+    def _draw(self, about: Sequence[int]) -> Drawn:
+        model, options = self._model, self.options
+        largest = model.log_bound(options.name)
+        if largest == -math.inf:
+            raise nothing_found(options.name, options.samples)
+        cases = Cases(model, options.samples, np.random.default_rng(options.seed)).draw(model.needed(about))
+        kept = generator(options.seed, 1 << 31).random(options.samples) < np.exp(cases.logs - largest)
+        n, tried = int(kept.sum()), options.samples
+        if n == 0:
+            raise nothing_found(options.name, tried)
+        return Drawn(
+            cases.codes[kept], cases.values[kept], np.full(n, 1.0 / n), math.log(n / tried) + largest,
+            math.sqrt((1.0 - n / tried) / n), tried=tried, asked_for=tried,
+        )  # fmt: skip
 
 
 class GuidedHybrid(_Summed, _Sampled):

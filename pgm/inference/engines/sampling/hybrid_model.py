@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.distributions.normal import log_standard_normal
+from pgm.distributions.normal import LOG_2PI, log_standard_normal
+from pgm.errors import InvalidArgument
 from pgm.evidence import Observed
 from pgm.factors import Dense
 from pgm.inference.engines.exact.posterior import draw_forward
@@ -122,6 +123,34 @@ class HybridModel:
             return np.zeros(len(codes))
         logs = own.logs(values[:, own_densities.columns_of(self.g, x)])
         return np.asarray(logs[np.arange(len(codes)), self.selection(x, codes)])
+
+    def log_bound(self, engine: str) -> float:
+        """An upper bound of the log weight of any case, for rejection sampling."""
+        weights = [float(w.max()) for given in self.weights.values() for w in given]
+        found = math.fsum(math.log(w) if w > 0.0 else -math.inf for w in weights)
+        for x in np.flatnonzero(self.seen).tolist():
+            peak = self._log_peak(x)
+            if peak == math.inf:
+                raise InvalidArgument(
+                    f'engine="{engine}": {self.names[self.g.positions[x]]!r} is observed, and its density '
+                    "has no known upper bound: its regressor returns a standard deviation for each row. "
+                    'Give it sd=, or use engine="likelihood-weighting".'
+                )
+            found += peak
+        return found
+
+    def _log_peak(self, x: int) -> float:
+        """The largest log density that a continuous variable can have where it is observed."""
+        if x in self.g.own:
+            own = self.g.own[x]
+            columns = own_densities.columns_of(self.g, x)
+            return float(own.logs(self.value[columns][np.newaxis]).max()) if own.whole else 0.0
+        curve = self.curves.get(int(self.g.positions[x]))
+        if curve is not None:
+            return math.inf if curve.sd is None else float(-math.log(curve.sd) - 0.5 * LOG_2PI)
+        sd = self.g.arrays.sd[self.g.arrays.row_at[x] : self.g.arrays.row_at[x + 1]]
+        with np.errstate(divide="ignore"):
+            return float(np.where(sd > 0.0, -np.log(sd) - 0.5 * LOG_2PI, 0.0).max())
 
     # --- distributions of states ---
 

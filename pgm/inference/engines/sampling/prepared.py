@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +28,7 @@ from pgm.inference.engines.sampling.hybrid_answers import (
     GuidedHybrid,
     HybridChainSamples,
     HybridSamples,
+    RejectedHybrid,
     WeightedHybrid,
 )
 from pgm.runtime.clock import Clock
@@ -77,6 +78,7 @@ _KINDS: dict[type[Sampler], type[SamplerShares]] = {
 
 
 _HYBRID_KINDS: dict[type[Engine], type[HybridSamples]] = {
+    Rejection: RejectedHybrid,
     LikelihoodWeighting: WeightedHybrid,
     Importance: GuidedHybrid,
     Gibbs: HybridChainSamples,
@@ -96,9 +98,15 @@ def prepare(
     kind = _HYBRID_KINDS.get(type(options))
     if kind is not None and not isinstance(options, SwendsenWang) and compiled.gaussians is not None:
         compiled, draws = _with_links_tabulated(compiled, observed, about)
+        # Summed out, continuous evidence is a factor over its discrete ancestors, with no child to draw.
+        draws |= isinstance(options, Rejection) and _any_continuous(compiled, observed.given)
         if draws:
             return kind(compiled, observed, about, options, clock)
     return reduced(_KINDS[type(options)], options, compiled, observed, clock)
+
+
+def _any_continuous(compiled: ModelSnapshot, names: Iterable[str]) -> bool:
+    return any(compiled.by_name[name].continuous for name in names)
 
 
 def _with_links_tabulated(
@@ -110,7 +118,7 @@ def _with_links_tabulated(
     """
     gaussians = compiled.gaussians
     assert gaussians is not None
-    to_draw = any(compiled.by_name[name].continuous for name in (compiled.names if about is None else about))
+    to_draw = _any_continuous(compiled, compiled.names if about is None else about)
     to_draw &= about is not None or any(
         compiled.by_name[name].continuous
         and (name not in observed.hard or isinstance(observed.given[name], Interval))

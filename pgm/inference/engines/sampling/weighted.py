@@ -238,8 +238,9 @@ def draw_from(
 
 def nothing_found(name: str, samples: int) -> NoSupportFound:
     """The error if every sample was impossible."""
+    found = "was accepted" if name == Rejection.name else "had non-zero weight"
     return NoSupportFound(
-        f'engine="{name}": no sample of {samples:,} had non-zero weight; this does not prove that '
+        f'engine="{name}": no sample of {samples:,} {found}; this does not prove that '
         'the evidence is impossible. engine="importance" looks for rare cases; more samples= may find one.'
     )
 
