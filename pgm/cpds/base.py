@@ -30,7 +30,7 @@ _S = TypeVar("_S")
 def printed(
     lines: tuple[Sequence[object], Sequence[Sequence[object]], int], title: str
 ) -> tuple[list[str], list[list[str]], str, str, int]:
-    """Return header, rows, note and title of a table for print, and how many columns it would have."""
+    """Return the header, rows, note and title of a printed table, and its count of columns before cutting."""
     header, rows, count = lines
     cut = [
         list(map(label, row if len(row) <= COLUMNS else (*row[: COLUMNS - 1], row[-1])))
@@ -41,16 +41,16 @@ def printed(
 
 
 class Causes(NamedTuple):
-    """Causes with independent effects."""
+    """Causes that act independently of each other, as in a noisy-OR."""
 
     effects: Mapping[str, Array]  # for each cause (its states, the child's states)
-    leak: Array  # the effect without any cause
+    leak: Array  # the effect when no cause acts
     none: Array  # no effect, as a distribution over the child's states
-    smallest: bool  # whether the smallest effect shows, not the largest
+    smallest: bool  # whether the smallest effect is observed, not the largest
 
 
 def active(variable: Variable) -> int:
-    """Return the code of the state in which an input of a gate acts: True, or of two others the second."""
+    """Return the code of the state in which an input of a gate acts: True, or else the second of two."""
     found = variable.domain.find(True)
     return found if found >= 0 else 1
 
@@ -61,14 +61,14 @@ def check_order(name: str, what: str, variables: Iterable[Variable]) -> None:
         if not v.domain.declared and v.card > 1 and v.domain.find(True) < 0:
             raise InvalidTable(
                 f"{name!r}: a {what} depends on the order of the states of {v.name!r}, which was never "
-                "declared: "
-                f"{listed(v.states)} are merely sorted, for only data or a function named them. Declare it "
-                f"with states=[...] where {v.name!r} gets its distribution; of two states the last one acts."
+                f"declared: {listed(v.states)} are merely sorted, because only data or a function named "
+                f"them. Declare it with states=[...] where {v.name!r} gets its distribution; of two states "
+                "the second one acts."
             )
 
 
 def set_fields(cpd: CPD, **fields: object) -> None:
-    """Fill a new CPD; nothing else can."""
+    """Set the fields of a new CPD, which refuses assignment otherwise."""
     for name, value in fields.items():
         object.__setattr__(cpd, name, value)
 
@@ -79,14 +79,14 @@ def as_it_is(state: Any, name: str) -> Any:
 
 
 class CPD(ABC):
-    """P(child | parents), a value that never changes.
+    """P(child | parents), an immutable value.
 
     A distribution that names its parents can be created before there are variables; the network makes a bound
     copy, which knows its child and the states of its parents.
 
-    It is learned from its sufficient statistics: `fit(data)` is `fitted(statistics(data))`, statistics of
-    parts of the data add up, and expected ones, as `BayesianNetwork.expected_counts` returns them, serve as
-    well. So one M-step serves data with and without gaps.
+    It is learned from its sufficient statistics: `fit(data)` is `fitted(statistics(data))`. The statistics of
+    parts of the data add up, and expected statistics, as `BayesianNetwork.expected_counts` returns them,
+    serve as well. So one M-step serves data with and without gaps.
     """
 
     __slots__ = ("_child", "_given")
@@ -96,7 +96,7 @@ class CPD(ABC):
     continuous: ClassVar[bool] = False  # whether the child has no states, but a density
     takes_continuous: ClassVar[bool] = False  # whether parents may be continuous
     tabular: ClassVar[bool] = False  # whether its statistics are counts in the shape of its table
-    rowwise: ClassVar[bool] = False  # whether it is fitted to the rows of a frame, each by itself
+    rowwise: ClassVar[bool] = False  # whether it is fitted to rows, having no smaller sufficient statistics
 
     _child: Variable | None
     _given: tuple[Variable, ...]
@@ -123,7 +123,7 @@ class CPD(ABC):
 
     @abstractmethod
     def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> CPD:
-        """Return this distribution of `name` (states None: not declared) given these parents.
+        """Return a copy bound to the child `name` and these parents.
 
         Args:
             name: the child.
@@ -157,10 +157,10 @@ class CPD(ABC):
 
     @abstractmethod
     def rows(self, codes: Codes) -> Array:
-        """Return P(child | row) for each row of the parents' codes, (rows, parents): (rows, states).
+        """Return P(child | row) for each row of the parents' codes, of shape (rows, states).
 
         Args:
-            codes: int array; a column for each parent, in order.
+            codes: int array of shape (rows, parents), with the columns in the order of `parents`.
 
         Raises:
             InvalidTable: it belongs to no network yet.
@@ -235,7 +235,7 @@ class CPD(ABC):
 
         Args:
             given: a state for each parent, with `n`; or a frame with their columns.
-            n: how many, for one row of the parents.
+            n: how many states to draw for one row of the parents.
             seed: a whole number, or a numpy Generator.
 
         Raises:
@@ -263,7 +263,7 @@ class CPD(ABC):
             drawn[part] = np.minimum((sums <= uniform).sum(axis=1), last)
         return states_array(self.child, drawn)
 
-    # --- other ways to say the same, for file formats that have them; None where there is none ---
+    # --- equivalent forms, for file formats that have them; None where there is none ---
 
     def listed_rows(self) -> tuple[npt.NDArray[np.int32], Array, Array] | None:
         """Return configurations of the parents that have rows, these rows, and the row of all others."""
@@ -309,8 +309,8 @@ class CPD(ABC):
 
         Args:
             codes: a column for each discrete parent, and the child if it is discrete, in order.
-            values: the same for those that are continuous.
-            weights: of each row.
+            values: a column for each continuous parent, and the child if it is continuous, in order.
+            weights: one for each row.
 
         Raises:
             InvalidTable: it belongs to no network yet.
@@ -347,7 +347,7 @@ class CPD(ABC):
         return weighted_log(found.weights, shares)
 
     def _own_rows(self) -> Array:
-        """Return the rows that `RowCounts` count, in the same shape; by default it has no parameters."""
+        """Return the rows that `RowCounts` count, in the same shape; by default there are no parameters."""
         return np.ones((1, 1))
 
     def _counted(self, codes: Codes, weights: Array) -> Any:
@@ -355,7 +355,7 @@ class CPD(ABC):
         return Configurations.of(codes, weights, [v.card for v in (*self._given, self.child)])
 
     def expected(self, gate: Gate, tables: Sequence[Array]) -> Any:
-        """Return the statistics that expected counts of a gate's tables determine; None if they do not.
+        """Return the statistics that expected counts of a gate's tables determine; None if they fall short.
 
         Args:
             gate: what `factor` returned.
@@ -375,13 +375,13 @@ class CPD(ABC):
         return None
 
     def own_parameters(self, statistics: Any) -> OwnParameters | None:
-        """Return the parameters that this is written with, and the derivative of a log-likelihood by each.
+        """Return the parameters as a user writes them, and the derivative of a log-likelihood by each.
 
-        Where a row sums to one, the other entries change in proportion. None if it has no parameters, or if
-        these statistics do not determine them.
+        The other entries of a row that sums to one change in proportion. None if there are no parameters, or
+        if these statistics do not determine the derivatives.
 
         Args:
-            statistics: those of the data, or expected ones: the slope is then that of log P(known).
+            statistics: those of the data, or expected ones: the derivative is then that of log P(known).
 
         Raises:
             InvalidTable: it belongs to no network yet.
@@ -407,8 +407,7 @@ class CPD(ABC):
 
         Args:
             statistics: what `statistics` returned, or a sum of several such results.
-            prior: statistics of pseudo-rows, which are counted with the others: prior knowledge,
-                if the prior is conjugate.
+            prior: statistics of pseudo-observations, added to the others: a conjugate prior.
 
         Raises:
             InvalidArgument: statistics of another distribution.
@@ -420,7 +419,7 @@ class CPD(ABC):
         >>> cpd.fitted(cpd.statistics({"wet": [True]}), prior=np.ones(2)).values.round(6).tolist()
         [0.333333, 0.666667]
         """
-        if not self.tabular:  # expected counts of what is held as one table
+        if not self.tabular:  # an array has expected counts in the shape of the whole table
             statistics, prior = (
                 self.statistics(s) if isinstance(s, np.ndarray) else s for s in (statistics, prior)
             )
@@ -435,8 +434,8 @@ class CPD(ABC):
             weights: one for each row of a frame.
 
         Raises:
-            InvalidArgument: a column has missing values, or weights are negative or of the wrong length.
-            InvalidFrame, UnknownState: a column is missing, or has a value that is not a state.
+            InvalidArgument: weights are negative or of the wrong length.
+            InvalidFrame, UnknownState: a column is missing or has gaps, or has a value that is not a state.
 
         >>> wet, rain = Variable("wet", [False, True]), Variable("rain", [False, True])
         >>> from pgm.cpds import TableCPD
@@ -447,7 +446,7 @@ class CPD(ABC):
         return self.fitted(self.statistics(data, weights))
 
     def check_learnable(self) -> None:  # noqa: B027
-        """Raise if no data can change it; by default they can, or it has no parameters."""
+        """Raise if no data can change the parameters; by default data can, or there are no parameters."""
 
     @abstractmethod
     def _fitted(self, statistics: Any) -> Self:
@@ -505,7 +504,7 @@ class CPD(ABC):
             part: read from a file, or `Part.of(parts)`.
 
         Raises:
-            FileFormatError, InvalidTable: these are not parts of such a distribution.
+            FileFormatError, InvalidTable: these are not the parts of such a distribution.
 
         >>> import pgm
         >>> from pgm.distributions.parts import Part
@@ -551,7 +550,7 @@ class CPD(ABC):
         return shape
 
     def _matched(self, name: str, states: Any, given: tuple[Variable, ...]) -> Variable:
-        """Return the child under another name, if all have the same states as before."""
+        """Return the child under its new name, if it and the parents have the same states as before."""
         child = Variable(name, self.child.domain if states is None else states)
         for mine, theirs in zip((*self._given, self.child), (*given, child), strict=True):
             if mine.states != theirs.states:

@@ -22,7 +22,7 @@ from .table_input import CELLS, child_states, read
 def prepared(name: str, table: object, parents: Any) -> tuple[object, Any]:
     """Return a table as written, and its parents; distributions of pgm/distributions become local ones.
 
-    A dict of linear Gaussians, one for each state of discrete parents, becomes one that brings all parents.
+    A dict of linear Gaussians, one for each state of discrete parents, becomes one with all the parents.
     """
     if isinstance(table, Gaussian):
         return LinearGaussian.of(table), parents
@@ -57,7 +57,7 @@ def make(
     table = for_parents(table, given)
     if normalize and isinstance(table, CPD):
         kind = type(table).__name__
-        raise InvalidArgument(f"{name!r}: normalize= divides the rows of a table; a {kind} has its own.")
+        raise InvalidArgument(f"{name!r}: normalize= divides the rows of a written table, not of a {kind}.")
     if not (isinstance(table, CPD) and table.takes_continuous):
         for parent in given:
             if parent.continuous:

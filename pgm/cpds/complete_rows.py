@@ -76,7 +76,7 @@ def codes_of_frame(variables: Sequence[Variable], frame: Any) -> Codes:
 
 
 def weighted_rows(variables: Sequence[Variable], data: Any, weights: Any) -> tuple[Codes, Array]:
-    """Return rows of codes, and how much each counts; `variables` has the child last."""
+    """Return rows of codes and their weights; `variables` has the child last."""
     child = variables[-1].name
     if isinstance(data, np.ndarray) and data.dtype.names is None:
         counts = float_array(f"{child!r}, expected counts", data)

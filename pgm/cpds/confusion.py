@@ -69,9 +69,8 @@ def confusion_table(
     if (totals == 0.0).any():
         absent = [state for state, total in zip(rows, totals.tolist(), strict=True) if total == 0.0]
         raise InvalidArgument(
-            f"There is no row whose truth is {listed(absent)}: what is predicted for it is not known. "
-            "Count on "
-            "rows that have it, or say how much to add to each count, smoothing=1."
+            f"There is no row whose truth is {listed(absent)}: what is predicted for it is not known. Count "
+            "on rows that have it, or say how much to add to each count, smoothing=1."
         )
     shares = found / totals[:, None]
     return {
@@ -136,9 +135,8 @@ def _of_counts(counts: Any, states: Any, outputs: Any) -> tuple[list[Any], list[
         found = np.empty(0)
     if found.shape != (len(rows), len(columns)):
         raise InvalidTable(
-            f"counts= has a row for each of {listed(rows)} and a column for each of "
-            f"{listed(columns)}; its shape "
-            f"is {found.shape}."
+            f"counts= needs a row for each of {listed(rows)} and a column for each of {listed(columns)}; its "
+            f"shape is {found.shape}."
         )
     return rows, columns, found
 

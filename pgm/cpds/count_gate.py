@@ -1,4 +1,4 @@
-"""Writes gates that only count how many inputs are on, by merging counts of ever larger parts."""
+"""Writes gates that only count how many inputs are on, by merging counts pairwise."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def count(
     Args:
         writer: takes the tables.
         inputs: in the order of the model.
-        fold: what a sum counts as, such as its parity; from sums onto 0 .. fewer.
+        fold: maps sums to what matters of them, such as their parity.
         parts: the largest number of counts to merge the inputs into.
     """
     if len(inputs) <= parts:
-        return [(number, fold(counts)) for number, counts in inputs]
+        return [(position, fold(counts)) for position, counts in inputs]
     if parts > 1:
         half, left = len(inputs) // 2, parts // 2
         return count(writer, inputs[:half], fold, left) + count(writer, inputs[half:], fold, parts - left)
@@ -38,7 +38,7 @@ def count(
 
 
 def cells(sizes: Sequence[int], most: Callable[[int], int], parts: int = 1) -> int:
-    """Return how many entries those tables have; `most(n)` is the number of counts that n inputs can have."""
+    """Return how many entries these tables have; `most(n)` is the number of counts that n inputs can have."""
     n = len(sizes)
     if n <= parts:
         return 0

@@ -43,7 +43,7 @@ class CountingGate(CPD):
 
     @abstractmethod
     def _fold(self) -> tuple[bool, Callable[[Counts], Counts], Callable[[Counts], Counts]]:
-        """Whether it counts inputs that are off, what a count is folded to, and which of those mean True."""
+        """Whether to count inputs that are off, how to fold a count, and which folded counts mean True."""
 
     @abstractmethod
     def _says(self) -> str:
@@ -81,7 +81,7 @@ class CountingGate(CPD):
         off, fold, true = self._fold()
         each = [_counts(v, off) for v in self._given]
         size = cells([1] * len(each), lambda n: np.unique(fold(np.arange(n + 1))).size, 2)
-        check_gate(self.child.name, size, "count groups of the inputs in nodes between")
+        check_gate(self.child.name, size, "count groups of the inputs in intermediate nodes")
         order = np.argsort(np.array(scope[:-1]), kind="stable").tolist()
         parts = count(writer, [(i, each[i]) for i in order], fold, 2)
         total = np.zeros([counts.size for _, counts in parts], dtype=np.int64)
@@ -149,7 +149,7 @@ class CountingGate(CPD):
         return ["input", "is on in"], rows, len(self._given) + 2
 
 
-class _OfSome(CountingGate):
+class _ThresholdGate(CountingGate):
     """A gate that compares the count with a threshold."""
 
     __slots__ = ("_k",)
@@ -161,7 +161,7 @@ class _OfSome(CountingGate):
         set_fields(self, _k=_whole(k, self))
 
     def to_parts(self, state: Callable[[Any, str], Any] = as_it_is) -> int:
-        """Return what the count is compared with."""
+        """Return the threshold."""
         return self._k
 
     @classmethod
@@ -174,8 +174,8 @@ class _OfSome(CountingGate):
         return [str(self._k)]
 
 
-class AtLeast(_OfSome):
-    """True if at least k of the parents are.
+class AtLeast(_ThresholdGate):
+    """True if at least k of the parents are true.
 
     Args:
         k: the fewest that make it true, a whole number.
@@ -206,8 +206,8 @@ class AtLeast(_OfSome):
         return f"at least {self._k}"
 
 
-class Exactly(_OfSome):
-    """True if exactly k of the parents are.
+class Exactly(_ThresholdGate):
+    """True if exactly k of the parents are true.
 
     Args:
         k: how many make it true, a whole number.
@@ -259,7 +259,7 @@ class Parity(CountingGate):
     kind, label = "parity", "parity"
 
     def to_parts(self, state: Callable[[Any, str], Any] = as_it_is) -> str:
-        """Return the word for an odd number."""
+        """Return "odd"."""
         return "odd"
 
     @classmethod
@@ -280,7 +280,8 @@ def _whole(k: object, gate: CountingGate) -> int:
     n = len(gate.parents)
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 0 <= k <= n:
         raise InvalidTable(
-            f"pgm.{type(gate).__name__}: k is a whole number from 0 to the {n:,} parents, not {shown(k)}."
+            f"pgm.{type(gate).__name__}: k is a whole number from 0 to {n:,}, the count of parents, not "
+            f"{shown(k)}."
         )
     return int(k)
 

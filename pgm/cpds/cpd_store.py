@@ -14,7 +14,7 @@ from .table_input import Array
 
 
 class CPDStore(MutableMapping[str, CPD]):
-    """{node: its distribution}; of a table only the array is kept; the network knows the rest.
+    """{node: its distribution}, of a table only its array: the network knows the rest.
 
     So a million tables are a million arrays and nothing else: the garbage collector, which repeatedly
     traverses every object with references, has nothing to traverse.
@@ -28,7 +28,7 @@ class CPDStore(MutableMapping[str, CPD]):
     _kept: dict[str, Array | CPD]
 
     def __init__(self, parents: Mapping[str, tuple[str, ...]], domains: Mapping[str, Domain | None]) -> None:
-        """Nothing is kept yet."""
+        """Start empty."""
         self._parents, self._domains, self._kept = parents, domains, {}
 
     def copy(self, parents: Mapping[str, tuple[str, ...]], domains: Mapping[str, Domain | None]) -> CPDStore:
@@ -38,12 +38,12 @@ class CPDStore(MutableMapping[str, CPD]):
         return made
 
     def update_kept(self, kept: Mapping[str, Array | CPD]) -> None:
-        """Take what is kept of many nodes at once."""
+        """Add what is kept for many nodes at once."""
         self._kept.update(kept)
 
     def in_order(self, nodes: Collection[str]) -> list[Array | CPD]:
         """For each of these nodes the array of its table, or whatever else its distribution is."""
-        if list(self._kept) == list(nodes):  # as it is where all were added with their tables
+        if list(self._kept) == list(nodes):  # the usual case: every node was added with its distribution
             return list(self._kept.values())
         return [self._kept[node] for node in nodes]
 

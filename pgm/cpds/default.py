@@ -32,7 +32,7 @@ from .table_input import (
     written_rows,
 )
 
-_SMALL = 4096  # entries of a table that is not worth taking apart
+_SMALL = 4096  # entries; a table of up to this size is not worth splitting
 
 
 class DefaultCPD(CPD):
@@ -100,7 +100,7 @@ class DefaultCPD(CPD):
     def trusted(
         cls, child: Variable, given: tuple[Variable, ...], codes: npt.NDArray[np.int32], rows: Array
     ) -> Self:
-        """Make one of distinct configurations and checked rows.
+        """Make one from distinct configurations and checked rows.
 
         Args:
             child: the variable whose distribution it is.
@@ -113,7 +113,7 @@ class DefaultCPD(CPD):
         >>> DefaultCPD.trusted(b, (a,), np.array([[1]], np.int32), rows).to_dict()
         {True: {False: 0.9, True: 0.1}, Ellipsis: {False: 0.5, True: 0.5}}
         """
-        own = np.flatnonzero((rows[:-1] != rows[-1]).any(axis=1))  # to list the others again says nothing
+        own = np.flatnonzero((rows[:-1] != rows[-1]).any(axis=1))  # rows equal to the default add nothing
         order = own[np.lexsort(codes[own].T[::-1])] if own.size else own
         return cls._made(child, given, codes[order], rows[[*order.tolist(), -1]])
 
@@ -128,19 +128,19 @@ class DefaultCPD(CPD):
         return made
 
     def _levels(self) -> Iterator[Codes]:
-        """For each parent the steps that lead on: number of what came before, times the states, plus a code.
+        """For each parent, the steps from prefixes to longer ones: index of the prefix * states + code.
 
-        What comes before, the first codes of some configuration, is numbered in the order of the steps.
+        A prefix is the first codes of some configuration; prefixes are indexed in the order of the steps.
         """
         before = np.zeros(len(self._codes), dtype=np.int64)
         for i, v in enumerate(self._given):
             steps = before * v.card + self._codes[:, i]
-            new = np.diff(steps, prepend=-1) != 0  # as configurations are sorted, so are these
+            new = np.diff(steps, prepend=-1) != 0  # sorted, since the configurations are
             yield steps[new]
             before = np.cumsum(new) - 1
 
     def _place(self, codes: Codes) -> Codes:
-        """Return which row each row of the parents' codes has; -1 is the last, that of all others."""
+        """Return the index of the row for each configuration of codes; -1 is the last, that of all others."""
         at = np.full(len(codes), 0 if len(self._codes) else -1, dtype=np.int64)
         for i, steps in enumerate(self._levels() if len(self._codes) else ()):
             wanted = at * self._given[i].card + codes[:, i]
@@ -159,7 +159,7 @@ class DefaultCPD(CPD):
             writer.put([writer.child], self._rows[-1])
             return writer.finish(scope)
         levels = list(self._levels())
-        # The last number of each running state says that no configuration of the list is left.
+        # The last value of each running state says that no listed configuration is left.
         sizes = [1, *(steps.size + 1 for steps in levels[:-1]), k]
         cells = sum(a * card * b for a, card, b in zip(sizes, cards, sizes[1:], strict=False))
         check_gate(self.child.name, cells, "list fewer rows")
@@ -178,7 +178,7 @@ class DefaultCPD(CPD):
         return np.asarray(self._rows[self._place(codes)])
 
     def table(self, limit: int | None = None) -> Array:
-        """Return the table written out, read-only; a `pgm.TooLarge` where it does not fit."""
+        """Return the table written out, read-only; raises pgm.TooLarge if it does not fit."""
         values = np.empty(self._cells(limit))
         values[:] = self._rows[-1]
         values[tuple(self._codes.T)] = self._rows[:-1]
@@ -194,7 +194,7 @@ class DefaultCPD(CPD):
         return RowCounts(summed((places, codes[:, -1]), weights, self._rows.shape))
 
     def expected(self, gate: Gate, tables: Sequence[Array]) -> RowCounts:
-        """Return the counts of each row: the last link of the chain knows which configuration it came to."""
+        """Return the counts of each row: the last link of the chain knows which configuration was reached."""
         counts = np.zeros(self._rows.shape)
         last = tables[-1].reshape(-1, self.child.card)
         if len(self._codes):
@@ -236,13 +236,13 @@ class DefaultCPD(CPD):
             part.fail("rows and a default need parents")
         codes = np.empty((count, len(given)), dtype=np.int32)
         seen: set[bytes] = set()
-        for number in range(count):
-            key = keys.at(number)
+        for index in range(count):
+            key = keys.at(index)
             if len(key.elements("a state of each parent")) != len(given):
                 key.expected(f"a state of each of the {len(given)} parents")
-            codes[number] = [v.code(key.at(i).state()) for i, v in enumerate(given)]
-            seen.add(codes[number].tobytes())
-            if len(seen) <= number:
+            codes[index] = [v.code(key.at(i).state()) for i, v in enumerate(given)]
+            seen.add(codes[index].tobytes())
+            if len(seen) <= index:
                 key.fail("these states appear twice")
         values = part.at("then").rows(count, child.card, "the rows")
         other = part.at("else").numbers(child.card, "the row of all others")
@@ -265,7 +265,7 @@ class DefaultCPD(CPD):
         return key if len(key) > 1 else key[0]
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether both give the same rows, also to a table; unbound, whether they were written alike."""
+        """Tell whether both have the same rows, one perhaps as a table; unbound, if written alike."""
         if isinstance(other, TableCPD) and self._child is not None:
             if self._child != other.child or set(self._given) != set(other.given):
                 return False
@@ -300,8 +300,8 @@ def checked_rows(child: Variable, rows: Array, label: Callable[[int], str]) -> A
     try:
         return checked(child, (), rows, "")
     except InvalidTable:
-        number = first_wrong(rows, child.card)
-        checked(child, (), rows[number], label(number))
+        index = first_wrong(rows, child.card)
+        checked(child, (), rows[index], label(index))
         raise
 
 

@@ -35,8 +35,8 @@ class DensityCPD(CPD):
     together or not at all.
 
     If the variables are observed, exact inference uses their likelihood for each state. If they are hidden,
-    their mean and covariance are exact where the densities say theirs and nothing is observed on their
-    descendants; otherwise they can be sampled. Their density at a value can always be asked for.
+    their mean and covariance are exact where the densities have them in closed form and no descendant is
+    observed; otherwise they can be sampled. Their density at a value can always be asked for.
 
     Objects with `score_samples` and `fit` need not be fitted: `net.fit` fits a clone for each state, and one
     such object may be given for all states.
@@ -46,8 +46,8 @@ class DensityCPD(CPD):
             rows; or one density if there are no parents.
 
     Raises:
-        InvalidTable: it is something else; or, when it is added to a network, a density is not fitted, fails,
-            or has a different number of columns.
+        InvalidTable: an entry is not a density; or, when it is added to a network, a density is not fitted,
+            fails, or has a different number of columns.
 
     >>> import pgm
     >>> from scipy import stats
@@ -65,8 +65,8 @@ class DensityCPD(CPD):
     _parents: tuple[str, ...]  # the discrete ones, then the other variables of the block
     _columns: int  # how many of them are variables of the block
     _rows: dict[Any, Any] | None  # as written, until the states are known
-    _densities: tuple[Any, ...]  # the different ones
-    _of: tuple[int, ...]  # which one each configuration of the states has
+    _densities: tuple[Any, ...]  # the distinct ones
+    _of: tuple[int, ...]  # for each configuration of the discrete parents the index of its density
     _whole: bool  # whether the child is the last variable of its block, which has the density
 
     def __init__(self, densities: Any) -> None:
@@ -82,9 +82,8 @@ class DensityCPD(CPD):
         forms = [form_of(density) for density in rows.values()]
         if len({form.mass for form in forms if form is not None}) > 1:
             raise InvalidTable(
-                "pgm.DensityCPD: some of these are densities and others probabilities of whole "
-                "numbers, which "
-                "cannot be compared. Give all of one kind."
+                "pgm.DensityCPD: some of these are densities and others probabilities of whole numbers, "
+                "which cannot be compared. Give all of one kind."
             )
         self._fill(None, (), (), 0, rows, (), (), True)
 
@@ -103,7 +102,7 @@ class DensityCPD(CPD):
         set_fields(self, _densities=densities, _of=of, _whole=whole)
 
     def selected_by(self, parents: Sequence[str], n_columns: int = 0, *, whole: bool = True) -> DensityCPD:
-        """Return the same with these parents, the last `n_columns` of which are variables of its block.
+        """Return a copy with these parents, the last `n_columns` of which are variables of its block.
 
         Args:
             parents: the names, in the order of the keys.
@@ -124,7 +123,7 @@ class DensityCPD(CPD):
         return made
 
     def among(self, parents: Any, old: object = None) -> DensityCPD:
-        """Return the same with the parents named where it is added, or those of what it replaces.
+        """Return a copy with the parents named where it is added, or with those of what it replaces.
 
         Args:
             parents: as the user wrote them.
@@ -181,8 +180,7 @@ class DensityCPD(CPD):
             raise InvalidTable(
                 f"{name!r}: a density is selected by states, and {listed([v.name for v in block])} has none. "
                 "Continuous variables with a joint density are added together, net.add([name, name], ...); "
-                "cut a continuous variable "
-                "into states with pgm.Bins."
+                "cut a continuous variable into states with pgm.Bins."
             )
         child = Variable(name, REAL)
         densities, of = self._densities, self._of
@@ -196,7 +194,7 @@ class DensityCPD(CPD):
     def _chosen(
         self, name: str, switches: Sequence[Variable], width: int
     ) -> tuple[tuple[Any, ...], tuple[int, ...]]:
-        """The different densities, and which one each row has, in the order of the states."""
+        """The distinct densities, and the index of the one that each row has, in the order of the states."""
         assert self._rows is not None
         cards = [v.card for v in switches]
         check_cells(cards, f"{name!r}: its rows", "give it fewer parents")
@@ -212,13 +210,12 @@ class DensityCPD(CPD):
             if key is ...:
                 continue
             if key == () and switches:
-                if not is_fitted(self._rows[key]):  # `fit` makes one for each row of it
+                if not is_fitted(self._rows[key]):  # `fit` fits a clone of it for each row
                     chosen = [i] * math.prod(cards)
                     break
                 raise InvalidTable(
-                    f"{name!r}: one density for all states of {listed([v.name for v in switches])}; "
-                    "give a dict "
-                    "with one for each, or leave out parents=."
+                    f"{name!r}: one density for all states of {listed([v.name for v in switches])}; give a "
+                    "dict with one for each, or leave out parents=."
                 )
             try:
                 codes = find_row(switches, key) if switches else ()
@@ -236,7 +233,7 @@ class DensityCPD(CPD):
             )
         densities = tuple(self._rows.values())
         if self._whole:
-            for key, density in self._rows.items():  # fails where it is of other columns
+            for key, density in self._rows.items():  # this fails if a density has other columns
                 if not is_fitted(density):
                     continue
                 where = "" if key == () else ", all other rows" if key is ... else f", row {shown(key)}"
@@ -262,7 +259,7 @@ class DensityCPD(CPD):
         return np.column_stack([each[i] for i in self._of]) if len(rows) else np.empty((0, len(self._of)))
 
     def _used(self) -> list[int]:
-        """The densities that some row has, all fitted."""
+        """The indices of the densities that rows have; an error if one is not fitted."""
         used = sorted(set(self._of))
         for i in used:
             if not is_fitted(self._densities[i]):
@@ -282,7 +279,7 @@ class DensityCPD(CPD):
         return f", row {row_label(self.switches, [int(code) for code in codes])}"
 
     def _drawn(self, selections: Codes, rng: np.random.Generator) -> Array:
-        """The values of the block, a row for each configuration."""
+        """Draw values of the block, a row for each of these configurations."""
         self._used()
         found = np.empty((len(selections), self._columns + 1))
         which = np.array(self._of)[selections]
@@ -339,7 +336,7 @@ class DensityCPD(CPD):
     def _needs_whole(self) -> None:
         if not self._whole:
             raise InvalidTable(
-                f"{self.child.name!r} is one number of a block, and the density is that of the whole "
+                f"{self.child.name!r} is one variable of a block, and the density is that of the whole "
                 "block: ask its last variable."
             )
 
@@ -379,7 +376,7 @@ class DensityCPD(CPD):
 
     @property
     def is_fitted(self) -> bool:
-        """Whether its densities can be asked."""
+        """Whether all its densities are fitted."""
         return all(is_fitted(self._densities[i]) for i in set(self._of))
 
     def statistics(self, data: Any, weights: Any = None) -> Configurations:
@@ -391,6 +388,7 @@ class DensityCPD(CPD):
 
         Raises:
             InvalidFrame, UnknownState: a column is missing or has gaps, or a value is not a state.
+            InvalidArgument: weights are negative or of the wrong length.
 
         >>> from scipy import stats
         >>> x = DensityCPD(stats.norm()).bind("x", None, ())
@@ -458,7 +456,7 @@ class DensityCPD(CPD):
                 )
 
     def _fitted(self, statistics: Any) -> Self:
-        """A clone of its density for each configuration of the discrete parents, fitted to its rows."""
+        """Fit a clone of the density for each configuration of the discrete parents to the rows with it."""
         if not self._whole:
             return self
         self.check_learnable()
@@ -485,19 +483,18 @@ class DensityCPD(CPD):
         """Refuse: densities are Python objects, which no file format holds."""
         kinds = sorted({type(density).__name__ for density in self._densities})
         raise InvalidTable(
-            f"{self.child.name!r} has a pgm.DensityCPD of {listed(kinds)}, objects of Python that no "
-            "file format "
-            "holds. Keep the network with pickle."
+            f"{self.child.name!r} has a pgm.DensityCPD of {listed(kinds)}, objects of Python that no file "
+            "format holds. Keep the network with pickle."
         )
 
     @classmethod
     def from_parts(cls, child: Variable, given: tuple[Variable, ...], part: Part) -> NoReturn:
-        """Refuse: no file has one."""
-        part.fail("a density of Python objects is in no file")
+        """Refuse: no file format holds one."""
+        part.fail("no file format holds a density made of Python objects")
 
     @property
     def n_parameters(self) -> int:
-        """Zero: the network does not learn densities."""
+        """Zero: the number of parameters of a density is unknown."""
         return 0
 
     def to_dict(self) -> dict[Any, Any]:
@@ -547,7 +544,7 @@ class DensityCPD(CPD):
 
 
 def _called(density: Any) -> str:
-    """A density in print: frozen distributions of scipy print nothing useful."""
+    """How a density is printed: the repr of a frozen scipy distribution says nothing useful."""
     dist = getattr(density, "dist", None)
     if dist is not None and hasattr(dist, "name"):
         args = [f"{a:g}" if isinstance(a, int | float) else shown(a) for a in getattr(density, "args", ())]

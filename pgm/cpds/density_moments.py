@@ -1,4 +1,4 @@
-"""The mean and the covariance of a density, where it says them: of scipy, scikit-learn, or pgm."""
+"""The mean and the covariance of a density of scipy, scikit-learn or pgm, where there is a closed form."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def moments_of(name: str, where: str, density: Any, width: int) -> Moments:
         width: its number of columns.
 
     Raises:
-        InvalidArgument: the density has none, or does not say them.
+        InvalidArgument: the density has none, or does not provide them.
 
     >>> from scipy import stats
     >>> moments_of("'x'", "", stats.gamma(2.0), 1)
     (array([2.]), array([[2.]]))
     """
-    kind, says = type(density).__name__, "does not say its mean and variance"
+    kind, why = type(density).__name__, "does not provide its mean and variance"
     try:
         found = _moments(density, width)
         if found is not None:
@@ -37,13 +37,13 @@ def moments_of(name: str, where: str, density: Any, width: int) -> Moments:
             mean, covariance = mean.reshape(width), covariance.reshape(width, width)
             if np.isfinite(mean).all() and np.isfinite(covariance).all():
                 return mean, covariance
-            says = "has no finite mean and variance"
+            why = "has no finite mean and variance"
     except Exception as error:
         raise InvalidArgument(
             f"{name}{where}: the moments of the density, a {kind}, fail: {type(error).__name__}: {error}"
         ) from error
     raise InvalidArgument(
-        f"{name}{where}: the density, a {kind}, {says}, so that there is no exact answer. Draw: "
+        f"{name}{where}: the density, a {kind}, {why}, so there is no exact answer. Sample: "
         'engine="likelihood-weighting" or "gibbs".'
     )
 
@@ -77,7 +77,7 @@ def _of_mixture(weights: Any, means: Array, covariances: Any) -> Moments:
 
 
 def _covariances(mixture: Any) -> Array:
-    """Those of scikit-learn's mixtures, as matrices."""
+    """The covariances of scikit-learn's mixtures, as matrices."""
     found, width = np.asarray(mixture.covariances_), mixture.means_.shape[1]
     if mixture.covariance_type == "diag":
         return np.asarray(found[:, :, None] * np.eye(width))
@@ -87,7 +87,8 @@ def _covariances(mixture: Any) -> Array:
 
 
 def _of_kernels(density: Any, width: int) -> Moments | None:
-    """Of scikit-learn's KernelDensity: the variance of a window along each axis, in squares of its width."""
+    """The moments of scikit-learn's KernelDensity."""
+    # of a kernel along each axis, in units of the squared bandwidth
     variance = {
         "gaussian": 1.0,
         "tophat": 1.0 / (width + 2.0),

@@ -21,7 +21,7 @@ from .statistics import Codes, RowCounts
 from .table_input import MAX_AXES, Array, row_label, sorted_domain
 
 _MOST_CONFIGURATIONS = 1_000_000
-_DENSE_CELLS = 1 << 20  # wider than this, the rows cost less than the zeros between them
+_DENSE_CELLS = 1 << 20  # above this size, listing the non-zero rows costs less than all the zeros
 
 
 class Deterministic(CPD):
@@ -74,7 +74,7 @@ class Deterministic(CPD):
 
     @property
     def codes(self) -> npt.NDArray[np.int32]:
-        """For each configuration of the parents the position of the child's state, read-only."""
+        """For each configuration of the parents the index of the child's state, read-only."""
         return self._codes
 
     def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> Deterministic:
@@ -103,7 +103,8 @@ class Deterministic(CPD):
                 raise InvalidTable(f"{name!r}, row {label}: the function fails: {shown(error)}.") from error
             if is_missing(outcome):
                 raise InvalidTable(
-                    f"{name!r}, row {_label(given, configuration)}: the function gives {outcome!r}, no state."
+                    f"{name!r}, row {_label(given, configuration)}: the function gives {outcome!r}, which is "
+                    "not a state."
                 )
             outcomes.append(outcome)
         child = Variable(name, sorted_domain(name, dict.fromkeys(outcomes)) if states is None else states)
@@ -120,10 +121,10 @@ class Deterministic(CPD):
 
     @classmethod
     def trusted(cls, child: Variable, given: tuple[Variable, ...], codes: npt.NDArray[np.int32]) -> Self:
-        """Make one of outcomes that are known to be valid.
+        """Make one from outcomes that are known to be valid.
 
         Args:
-            child: the variable that is a function.
+            child: the variable that is a function of the others.
             given: its parents.
             codes: the outcomes, as `codes` returns them.
 
@@ -177,7 +178,7 @@ class Deterministic(CPD):
         return self._bound(child, given, self._codes)
 
     def to_parts(self, state: Callable[[Any, str], Any] = as_it_is) -> list[Any]:
-        """Return the child's state for each configuration, those of the last parent changing fastest."""
+        """Return the child's state for each configuration, the state of the last parent changing fastest."""
         states = [state(s, self.child.name) for s in self.child.states]
         return [states[code] for code in self._codes.ravel().tolist()]
 

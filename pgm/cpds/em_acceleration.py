@@ -12,7 +12,7 @@ from pgm.runtime.clock import start_clock
 from .table_input import Array
 
 _MOST_STEPS = 20_000
-_STILL = 1e-13  # a gain in log-likelihood, for each unit of weight, that is rounding
+_STILL = 1e-13  # a gain in log-likelihood per unit of weight that is mere rounding
 
 
 def maximise(name: str, step: Callable[[Array], tuple[Array, float]], start: Array, total: float) -> Array:
@@ -49,6 +49,6 @@ def maximise(name: str, step: Callable[[Array], tuple[Array, float]], start: Arr
                 steps += 1
                 if reached >= better:
                     now = beyond
-    text = f"{name!r}: EM still rises after {_MOST_STEPS:,} steps; fit again from its result."
+    text = f"{name!r}: EM has not converged after {_MOST_STEPS:,} steps; fit again from its result."
     warn(text, ConvergenceWarning)
     return now

@@ -77,7 +77,7 @@ class EstimatorCPD(CPD):
         sd: float | None = None,
         coding: str | Mapping[str, str] | None = None,
     ) -> Self:
-        """Make the kind that fits the estimator."""
+        """Make a CPD of a classifier or of a regressor, whichever the estimator is."""
         if cls is not EstimatorCPD:
             return super().__new__(cls)
         from .estimator_classifier import ClassifierCPD
@@ -114,14 +114,14 @@ class EstimatorCPD(CPD):
             _asked=asked,
             _inputs=None,
             _estimator=copied(estimator),
-            **self._no_own(),
+            **self._unbound_fields(),
         )
 
     def __getnewargs__(self) -> tuple[()]:
         return ()
 
-    def _no_own(self) -> dict[str, Any]:
-        """The fields of the kind, before there is a child."""
+    def _unbound_fields(self) -> dict[str, Any]:
+        """The fields that a subclass adds, before there is a child."""
         return {}
 
     @abstractmethod
@@ -140,7 +140,7 @@ class EstimatorCPD(CPD):
 
     @property
     def called(self) -> str:
-        """What it is, for messages."""
+        """Its name in messages."""
         return f"a {self._kind} (pgm.EstimatorCPD)"
 
     @property
@@ -188,7 +188,7 @@ class EstimatorCPD(CPD):
                 raise type(error)(f"{node!r}, its {self._kind}: {error}") from error
             except Exception as error:
                 if matrix is not None and not matrix.flags.writeable and "read-only" in str(error):
-                    return self._ask(method, columns_, matrix.copy(), **options)  # it writes to its rows
+                    return self._ask(method, columns_, matrix.copy(), **options)  # it writes to its input
                 raise InvalidTable(
                     f"{node!r}: its {self._kind} raises {type(error).__name__} in `{method}` for the columns "
                     f"{listed(self._parents)}: {error}"
@@ -211,14 +211,14 @@ class EstimatorCPD(CPD):
                 f"{self.child.name!r}: its {self._kind} changes when it predicts: it answers the same row "
                 f"with {shown(before.ravel().tolist())}, then with {shown(after.ravel().tolist())}. A "
                 "distribution is a function of its parents; fix its random_state, or use an estimator "
-                "that does not learn from what it is asked."
+                "that does not learn while it predicts."
             )
 
     @abstractmethod
     def _answer(self, columns_: Sequence[Array], matrix: Array | None = None) -> Array:
         """The estimator's predictions for these rows, checked."""
 
-    def _at(self, columns_: Sequence[Array], row: int) -> str:
+    def _row_text(self, columns_: Sequence[Array], row: int) -> str:
         """A row of the parents, for errors."""
         cells = [float(column[row]) for column in columns_]
         return ", ".join(
@@ -309,9 +309,9 @@ class EstimatorCPD(CPD):
             key = weights_key(estimator)
             if key is None:
                 raise InvalidArgument(
-                    f"{node!r}: rows count differently here, by weights= or by what EM expects of missing "
+                    f"{node!r}: rows have weights here, from weights= or because EM completes missing "
                     f"cells, and `fit` of {self._kind} takes no sample_weight. Use an estimator that does, "
-                    f"leave rows with gaps out, or keep it, fixed=[{node!r}]."
+                    f"leave out rows with gaps, or keep it, fixed=[{node!r}]."
                 )
             options[key] = weights
         try:
@@ -334,14 +334,14 @@ class EstimatorCPD(CPD):
     def to_parts(self, state: Callable[[Any, str], Any] = as_it_is) -> NoReturn:
         """Refuse: an estimator has no form in a file."""
         raise InvalidTable(
-            f"{self.child.name!r} is given by a {self._kind}, which no file of this library holds; "
-            "a pickle of the network does."
+            f"{self.child.name!r} is given by a {self._kind}, which no file format of pgm holds; a pickle of "
+            "the network does."
         )
 
     @classmethod
     def from_parts(cls, child: Variable, given: tuple[Variable, ...], part: Part) -> NoReturn:
         """Refuse: an estimator has no form in a file."""
-        part.fail("an estimator is in no file")
+        part.fail("no file format holds an estimator")
 
     def to_dict(self) -> dict[Any, Any]:
         """Return {"estimator": what it prints, "inputs": {parent: how it is encoded}}."""

@@ -18,8 +18,8 @@ from .estimator_inputs import Inputs
 from .statistics import Codes, Configurations, weighted_log
 from .table_input import Array, sorted_domain
 
-_OFF = 1e-6  # a row may be off by rounding, in single precision
-_TABLE = 1 << 16  # entries of a table that is made at once
+_OFF = 1e-6  # the sum of a row may be off by rounding, in single precision
+_TABLE = 1 << 16  # entries; a table of up to this size is computed at once
 METHODS = ("sigmoid", "isotonic")
 
 
@@ -30,9 +30,9 @@ class ClassifierCPD(EstimatorCPD):
     kind, label = "classifier", "classifier"
 
     _order: Any  # for each state the column of the classifier; None: the same order
-    _table: Array | None  # once it was computed, if all parents are discrete
+    _table: Array | None  # once computed, if all parents are discrete
 
-    def _no_own(self) -> dict[str, Any]:
+    def _unbound_fields(self) -> dict[str, Any]:
         return {"_order": None, "_table": None}
 
     def _check_options(self, *, rows: Any, method: Any, sd: Any, coding: Any) -> None:
@@ -92,7 +92,7 @@ class ClassifierCPD(EstimatorCPD):
         return made
 
     def _calibrated(self) -> Self:
-        """The same, with scores or probabilities calibrated on the rows given for this."""
+        """A copy whose scores or probabilities are calibrated on the rows given for this."""
         from sklearn.calibration import CalibratedClassifierCV
         from sklearn.frozen import FrozenEstimator
 
@@ -143,8 +143,7 @@ class ClassifierCPD(EstimatorCPD):
         if values.shape != (n, self.child.card):
             raise InvalidTable(
                 f"{name!r}: its {self._kind} returns probabilities of shape {values.shape} for {n:,} rows "
-                "and "
-                f"{self.child.card} states; ({n}, {self.child.card}) is expected."
+                f"and {self.child.card} states; ({n}, {self.child.card}) is expected."
             )
         sums = values @ np.ones(values.shape[1])
         off = max(float(sums.max()) - 1.0, 1.0 - float(sums.min()))
@@ -167,8 +166,7 @@ class ClassifierCPD(EstimatorCPD):
             why = f"sum to {float(sums[row]):.9g}, not to one"
         raise InvalidTable(
             f"{self.child.name!r}: the probabilities that its {self._kind} returns where "
-            f"{self._at(columns_, row)} {why}: "
-            f"{shown(shares.tolist())}."
+            f"{self._row_text(columns_, row)} {why}: {shown(shares.tolist())}."
         )
 
     def rows(self, codes: Any) -> Array:
@@ -199,8 +197,7 @@ class ClassifierCPD(EstimatorCPD):
         if those:
             raise InvalidTable(
                 f"{self.child.name!r} is given by a {self._kind} and depends on {listed(those)}, "
-                "continuous: there "
-                "is no table of it; see .probability(row)."
+                "continuous: there is no table of it; see .probability(row)."
             )
         shape = self._cells(limit)
         if self._table is None:
@@ -212,7 +209,7 @@ class ClassifierCPD(EstimatorCPD):
         return self._table.reshape(shape)
 
     def factor(self, scope: Sequence[int]) -> Dense | RowTable:
-        """Return it as inference takes it: a table if all parents are discrete and few, else row by row."""
+        """Return a table if all parents are discrete and it is small, else what is computed row by row."""
         shape = [v.card for v in (*self.given, self.child)]
         made, n = self._sorted_scope(scope)
         part = RowTable(
@@ -300,7 +297,7 @@ def _order(child: Variable, classes: Sequence[Any], kind: str) -> Any:
     if absent:
         raise InvalidTable(
             f"{child.name!r}: its {kind} has the classes {listed(classes)}, and none is the state "
-            f"{listed(absent)}: "
-            "it was not fitted on rows with it. Declare its classes as the states, or fit it on rows of all."
+            f"{listed(absent)}: it was not fitted on rows with it. Declare its classes as the states, or fit "
+            "it on rows of all."
         )
     return None if codes == list(range(len(codes))) else np.argsort(codes)

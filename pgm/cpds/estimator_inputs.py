@@ -73,7 +73,7 @@ class Inputs:
             f"{node!r}: its {kind} was fitted on {_columns(width)}, and "
             f"parents={[v.name for v in given]} make {sum(made.widths)}, or {sum(hot.widths)} with a column "
             "for each state. List the parents that it was fitted on, in that order; coding={name: "
-            f"{listed(CODINGS)}}} says how the states of a parent go in."
+            f"{listed(CODINGS)}}} says how the states of a parent are encoded."
         )
 
     @classmethod
@@ -95,7 +95,7 @@ class Inputs:
                 v.name not in asked and v.name not in names and not set(hot).isdisjoint(names)
             )
             ways.append("one-hot" if one_hot else asked.get(v.name, way))
-            there = [name for name in names if name in hot]  # in another order, maybe, than the states
+            there = [name for name in names if name in hot]  # perhaps in another order than the states
             own[v.name] = (there if len(there) == len(hot) else hot) if one_hot else [v.name]
         taken = [name for v in given for name in own[v.name]]
         kind = type(estimator).__name__
@@ -107,7 +107,7 @@ class Inputs:
             if [name for parent in order for name in own[parent]] == names:
                 remedy = f"List the parents in the order of its columns: {order}."
             else:
-                remedy = "The columns of a parent stand together; fit it on columns in such an order."
+                remedy = "The columns of a parent must be adjacent; fit it on columns in such an order."
             raise InvalidTable(
                 f"{node!r}: its {kind} was fitted on the columns {listed(names)}, in this order, not in "
                 f"that of parents={[v.name for v in given]}. {remedy}"
@@ -117,9 +117,8 @@ class Inputs:
         what = f"no parent is {listed(missing)}" if missing else f"{listed(extra)} is not one of them"
         hint = nearest(missing[0], extra) if missing and extra else ""
         raise InvalidTable(
-            f"{node!r}: its {kind} was fitted on the columns {listed(names)}, and {what}.{hint} Its "
-            "parents are "
-            f"its columns, by name and in their order; here they are {[v.name for v in given]}."
+            f"{node!r}: its {kind} was fitted on the columns {listed(names)}, and {what}.{hint} Its parents "
+            f"are its columns, by name and in their order; here they are {[v.name for v in given]}."
         )
 
     @classmethod

@@ -30,9 +30,9 @@ class RegressorCPD(EstimatorCPD):
     __slots__ = ("_sd",)
     kind, label, continuous = "regressor", "regressor", True
 
-    _sd: float | None  # None: it returns one for each row, or is not estimated yet
+    _sd: float | None  # None: the regressor returns one for each row, or it is not estimated yet
 
-    def _no_own(self) -> dict[str, Any]:
+    def _unbound_fields(self) -> dict[str, Any]:
         return {"_sd": None}
 
     def _check_options(self, *, rows: Any, method: Any, sd: Any, coding: Any) -> None:
@@ -45,15 +45,14 @@ class RegressorCPD(EstimatorCPD):
                 f"sd= is the standard deviation of the noise, a number above 0, not {shown(sd)}."
             )
         if sd is not None and rows is not None:
-            raise InvalidArgument("sd= is given, or measured on rows=; not both.")
+            raise InvalidArgument("Give sd=, or rows= to measure it on, not both.")
 
     def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> Self:
         """Return this density for the child `name`."""
         if states is not None and not isinstance(states, Continuous):
             raise InvalidTable(
                 f"{name!r}: a {self._kind} is a regressor: its child is continuous and has no states; leave "
-                "out "
-                "states=, or cut the values into bins and fit a classifier."
+                "out states=, or cut the values into bins and fit a classifier."
             )
         given = self._in_order(name, given)
         inputs = Inputs.of(name, self._estimator, given, self._asked["coding"])
@@ -74,8 +73,8 @@ class RegressorCPD(EstimatorCPD):
         elif made._sd is None and not self._returns_sd():
             raise InvalidTable(
                 f"{name!r}: its {self._kind} does not quantify the noise around its predictions: give sd=, "
-                "or rows=, "
-                f"a frame with {listed([*self._parents, name])} that it was not fitted on, to measure it."
+                f"or rows=, a frame with {listed([*self._parents, name])} that it was not fitted on, to "
+                "measure it."
             )
         return made
 
@@ -96,8 +95,7 @@ class RegressorCPD(EstimatorCPD):
         if not found > _EXACT * float(np.abs(rows[:, -1]).max(initial=0.0)):
             raise InvalidArgument(
                 f"{self.child.name!r}: its {self._kind} predicts every row without error, and a density "
-                "needs some. "
-                "Give sd=, or rows= that it was not fitted on."
+                "needs some. Give sd=, or rows= that it was not fitted on."
             )
         return found
 
@@ -128,7 +126,7 @@ class RegressorCPD(EstimatorCPD):
                 row = int(bad.argmax())
                 raise InvalidTable(
                     f"{node!r}: the {what} of its {self._kind} are {shown(float(values[row]))} where "
-                    f"{self._at(columns_, row)}."
+                    f"{self._row_text(columns_, row)}."
                 )
             made[:, i] = values
         return made
@@ -139,22 +137,22 @@ class RegressorCPD(EstimatorCPD):
         return found[:, 0], found[:, 1]
 
     def factor(self, scope: Sequence[int]) -> RowNormal:
-        """Return it as inference takes it; `scope`: positions of the parents, then the child's."""
+        """Return the density as inference takes it; `scope`: positions of the parents, then the child's."""
         made, n = self._sorted_scope(scope)
         return RowNormal(
             made, n, tuple([v.card for v in self.given if not v.continuous]), self.moments, self._sd
         )
 
     def rows(self, codes: Codes) -> NoReturn:
-        """Refuse: there is no table of a continuous variable."""
+        """Refuse: a continuous variable has no table."""
         raise InvalidTable(f"{self.child.name!r} is continuous: its density is not a table.")
 
     def table(self, limit: int | None = None) -> NoReturn:
-        """Refuse: there is no table of a continuous variable."""
+        """Refuse: a continuous variable has no table."""
         self.rows(np.empty((0, 0), np.int64))
 
     def probability(self, row: Mapping[str, Any]) -> float:
-        """Return the density p(child | parents) for one row: a value or state for child and parents."""
+        """Return the density p(child | parents) for one row: a value or state of child and parents."""
         codes_of_row((*self.given, self.child), row)
         known = self._row({v.name: row[v.name] for v in self.given})
         mean, sd = self._answer([known[:, i] for i in range(len(self.given))])[0]

@@ -33,8 +33,8 @@ def classifies(estimator: Any) -> bool:
         )
     if not hasattr(estimator, "predict"):
         raise InvalidTable(
-            f"pgm.EstimatorCPD takes a classifier or a regressor; {type(estimator).__name__} does not "
-            "predict."
+            f"pgm.EstimatorCPD takes a classifier or a regressor; {type(estimator).__name__} has no "
+            "`predict`."
         )
     return False
 
@@ -48,7 +48,7 @@ def is_fitted(estimator: Any) -> bool:
         check_is_fitted(estimator)
     except NotFittedError:
         return False
-    except (TypeError, AttributeError):  # not made on scikit-learn's base
+    except (TypeError, AttributeError):  # not derived from scikit-learn's BaseEstimator
         return hasattr(estimator, "classes_") or not hasattr(estimator, "predict_proba")
     return True
 
@@ -99,7 +99,7 @@ def alike(one: Any, other: Any, seen: set[tuple[int, int]] | None = None) -> boo
         return len(one) == len(other) and all(alike(a, b, seen) for a, b in zip(one, other, strict=True))
     if isinstance(one, set | frozenset):
         return bool(one == other)
-    if hasattr(one, "get_arrays"):  # a k-d tree of scikit-learn, which also counts how often it is asked
+    if hasattr(one, "get_arrays"):  # a k-d tree of scikit-learn, which also counts its queries
         return alike([np.asarray(a) for a in one.get_arrays()], [np.asarray(a) for a in other.get_arrays()])
     try:
         parts = [thing.__reduce_ex__(4) for thing in (one, other)]  # what pickle would keep
@@ -112,6 +112,6 @@ def alike(one: Any, other: Any, seen: set[tuple[int, int]] | None = None) -> boo
 
 
 def in_a_line(estimator: Any) -> str:
-    """An estimator with its options in one line; those of pgm too, which print as tables once fitted."""
+    """An estimator with its options in one line, even one of pgm's, which print as tables once fitted."""
     begun = getattr(estimator, "_begun", None)
     return " ".join((begun() if callable(begun) else repr(estimator)).split())

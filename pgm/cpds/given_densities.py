@@ -34,7 +34,7 @@ def form_of(density: Any) -> Form | None:
         if getattr(density, "_estimator_type", "") == "outlier_detector" or _is_outlier_detector(density):
             return None
         return Form(lambda d, x: d.score_samples(x), _sampled if hasattr(density, "sample") else None)
-    if hasattr(density, "logpdf") and hasattr(density, "resample"):  # gaussian_kde: a column each
+    if hasattr(density, "logpdf") and hasattr(density, "resample"):  # gaussian_kde: a column for each row
         return Form(lambda d, x: d.logpdf(x.T), lambda d, n, rng: d.resample(n, seed=rng).T)
     if callable(density):  # a family of scipy, which is not frozen
         return None
@@ -96,7 +96,7 @@ def checked(name: str, where: str, density: Any) -> Any:
         elif callable(density) and hasattr(density, "logpdf"):
             what = "a family of distributions: freeze one with its parameters, such as stats.norm(0, 1)"
         elif hasattr(density, "score_samples"):
-            what += ", whose score_samples is a score of outliers and no log density"
+            what += ", whose score_samples is an outlier score and no log density"
         elif getattr(density, "n_states", None) is not None:
             what += ", which is one for each of several states: give one for each key"
         raise InvalidTable(f"{name}{where}: a density is expected ({_KINDS}), not {what}.")
@@ -107,7 +107,7 @@ def checked(name: str, where: str, density: Any) -> Any:
 
 
 def is_fitted(density: Any) -> bool:
-    """Whether a density can be asked; those that have no `fit` always can."""
+    """Whether a density can be evaluated; one without `fit` always can."""
     if not hasattr(density, "score_samples") or not hasattr(density, "fit"):
         return True
     from .estimator_traits import is_fitted as estimator_is_fitted
@@ -120,14 +120,14 @@ def learned_density(name: str, where: str, density: Any, rows: Array, weights: A
 
     Args:
         name: of the variable.
-        where: the row of the states that it is for, for messages.
+        where: the configuration that it is for, for messages.
         density: an object with `fit` and `score_samples`.
         rows: the values, (rows, variables of the block).
-        weights: how often each row counts.
+        weights: one for each row.
 
     Raises:
         InvalidFrame: there is no row, or `fit` fails.
-        InvalidArgument: rows count differently, and `fit` takes no weights.
+        InvalidArgument: the rows have weights, and `fit` takes none.
     """
     from sklearn.base import clone
 
@@ -140,9 +140,9 @@ def learned_density(name: str, where: str, density: Any, rows: Array, weights: A
         key = weights_key(density)
         if key is None:
             raise InvalidArgument(
-                f"{name}{where}: rows count differently here, by weights= or by what EM expects of missing "
+                f"{name}{where}: rows have weights here, from weights= or because EM completes missing "
                 f"cells, and `fit` of {kind} takes no sample_weight. Use a density that does, such as "
-                f"pgm.adapters.ParzenDensity, leave rows with gaps out, or keep it, fixed=[{name}]."
+                f"pgm.adapters.ParzenDensity, leave out rows with gaps, or keep it, fixed=[{name}]."
             )
         options[key] = weights
     try:
@@ -175,17 +175,15 @@ def logs_of(name: str, where: str, density: Any, rows: Array) -> Array:
         found = found.reshape(1)
     if found.shape != (len(rows),):
         raise InvalidTable(
-            f"{name}{where}: the density, a {kind}, returns {found.shape} for {_size_of(rows)}, where "
-            "one log "
-            "density for each row is expected."
+            f"{name}{where}: the density, a {kind}, returns {found.shape} for {_size_of(rows)}, where one "
+            "log density for each row is expected."
         )
     wrong = np.isnan(found) | (found == math.inf)
     if wrong.any():
         at = int(wrong.argmax())
         raise InvalidTable(
-            f"{name}{where}: the log density of {shown(rows[at].tolist())} is {found[at]} by a "
-            f"{kind}; a number "
-            "is expected, or minus infinity where it is impossible."
+            f"{name}{where}: the log density of {shown(rows[at].tolist())} is {found[at]} by a {kind}; a "
+            "number is expected, or minus infinity where it is impossible."
         )
     return found
 

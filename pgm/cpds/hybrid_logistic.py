@@ -15,7 +15,7 @@ from .logistic import Logistic, features, newton, softmax
 from .statistics import Codes, Configurations, weighted_log
 from .table_input import MAX_AXES, Array, check_cells
 
-_CERTAIN = -1e-9  # log likelihood a row: more than any finite weights should give
+_CERTAIN = -1e-9  # log-likelihood per row; a larger one means that the weights diverge
 
 
 class HybridLogistic(Logistic):
@@ -39,11 +39,11 @@ class HybridLogistic(Logistic):
     # --- for inference ---
 
     def factor(self, scope: Sequence[int]) -> Score:
-        """Return it as inference takes it; `scope` has the positions of the parents, then the child's."""
+        """Return it as inference takes it; `scope`: positions of the parents, then the child's."""
         shape = (*[v.card for v in self.given if not v.continuous], self.child.card)
         if len(shape) > MAX_AXES:
             raise InvalidTable(
-                f"{self.child.name!r} has {len(shape) - 1} discrete parents; a table has fewer."
+                f"{self.child.name!r} has {len(shape) - 1} discrete parents; {MAX_AXES - 1} are possible."
             )
         check_cells(shape, f"{self.child.name!r}: its scores", "give it fewer discrete parents")
         is_continuous = self._is_continuous()
@@ -136,7 +136,7 @@ class HybridLogistic(Logistic):
                 blocks.append(block)
                 scales += [(0.0, 1.0)] * block.shape[1]
                 continue
-            # in a unit of its own: Newton's method compares what it divides by
+            # standardised, for the least squares of Newton's method compare columns by their size
             centre, spread = float(known[:, i].mean()), float(known[:, i].std())
             spread = spread if spread > 0.0 else 1.0
             blocks.append(((known[:, i] - centre) / spread)[:, np.newaxis])
@@ -156,7 +156,7 @@ class HybridLogistic(Logistic):
         ):
             warn(
                 f"{self.child.name!r}: the weights diverge, because the parents separate its states "
-                "perfectly; these are large ones. Fit to more rows.",
+                "perfectly; those returned are merely large. Fit to more rows.",
                 ConvergenceWarning,
             )
         centres, spreads = np.array(scales).reshape(-1, 2).T

@@ -1,4 +1,4 @@
-"""Continuous variables, linear in others with Gaussian noise; discrete parents select the parameters."""
+"""Linear Gaussian distributions: linear in continuous parents; discrete parents select the parameters."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from .own_parameters import OwnParameters
 from .statistics import Codes
 from .table_input import Array, BadRow, check_cells, find_row, product, row_label
 
-_LARGEST = 1e100  # of all parameters, and one over the smallest sd: their squares stay within a double
+_LARGEST = 1e100  # bounds every parameter and the inverse of sd: their squares stay finite doubles
 _REMEDY = "Leave such rows out"
 
 
@@ -46,7 +46,7 @@ class LinearGaussian(CPD):
 
     Args:
         weights: {name: weight} of the continuous parents.
-        bias: what is added to their weighted sum.
+        bias: the intercept.
         sd: the standard deviation of the noise, 0 or more.
 
     >>> import pgm
@@ -64,8 +64,8 @@ class LinearGaussian(CPD):
     _switches: tuple[str, ...]  # discrete parents
     _causes: tuple[str, ...]  # continuous parents
     _rows: dict[Any, LinearGaussian] | None  # as written, until the states of the switches are known
-    _weights: Array  # (selections, causes)
-    _bias: Array  # (selections,)
+    _weights: Array  # (configurations of the switches, causes)
+    _bias: Array  # (configurations,)
     _sd: Array
 
     def __init__(
@@ -93,14 +93,14 @@ class LinearGaussian(CPD):
 
     @classmethod
     def of(cls, gaussian: Gaussian) -> LinearGaussian:
-        """The same as a root: a univariate distribution."""
+        """A univariate Gaussian as the distribution of a root."""
         if gaussian.dim != 1 or gaussian.n_states is not None:
             raise InvalidTable(f"A node is one continuous variable; {shown(gaussian)} is not univariate.")
         return cls(bias=float(np.ravel(gaussian.mean)[0]), sd=float(np.ravel(gaussian.sd)[0]))
 
     @classmethod
     def select(cls, name: str, rows: Mapping[Any, Any], switches: Sequence[str]) -> LinearGaussian:
-        """One of these for each state of discrete parents; the states are looked up when they are known."""
+        """One of these for each state of discrete parents; `bind` looks the states up."""
         read: dict[Any, LinearGaussian] = {}
         for key, row in rows.items():
             found = cls.of(row) if isinstance(row, Gaussian) else row
@@ -246,17 +246,17 @@ class LinearGaussian(CPD):
         )
 
     def rows(self, codes: Codes) -> NoReturn:
-        """Refuse: there is no table of a continuous variable."""
+        """Refuse: a continuous variable has no table."""
         raise InvalidTable(
             f"{self.child.name!r} is continuous: its density is not a table; see .weights, .bias, .sd."
         )
 
     def table(self, limit: int | None = None) -> NoReturn:
-        """Refuse: there is no table of a continuous variable."""
+        """Refuse: a continuous variable has no table."""
         self.rows(np.empty((0, 0), np.int64))
 
     def probability(self, row: Mapping[str, Any]) -> float:
-        """Return the density p(child | parents) for one row: a value or state for child and parents.
+        """Return the density p(child | parents) for one row: a value or state of the child and each parent.
 
         A variable without parents and without noise (sd = 0) is a constant: its value has probability 1.
 
@@ -309,7 +309,7 @@ class LinearGaussian(CPD):
         return self._moments_at([codes[v.name] for v in switches], [found[v.name] for v in causes])
 
     def _moments_at(self, codes: Sequence[Any], values: Sequence[Array]) -> tuple[Array, Array]:
-        """The same for columns of discrete and continuous parents, or for nothing where there are none."""
+        """The mean and the standard deviation for columns of the parents; if there are none, for one row."""
         row: Any = np.zeros(len(values[0]) if values else 1, np.int64)
         if codes:
             row = np.ravel_multi_index(codes, [v.card for v in self.given[: len(codes)]])
@@ -335,8 +335,8 @@ class LinearGaussian(CPD):
 
         Args:
             data: columns of the child and all parents, without missing values.
-            weights: of the rows; with a column for each selection, as expectations have them, the columns of
-                discrete parents are not read.
+            weights: one for each row; or one for each row and configuration of the discrete parents, as
+                expected counts have them: the columns of these parents are then not read.
 
         Raises:
             InvalidArgument: a column has missing values, or there are too few weights.
@@ -417,7 +417,7 @@ class LinearGaussian(CPD):
         return float(-0.5 * logs.sum())
 
     def own_parameters(self, statistics: Any) -> OwnParameters | None:
-        """Return weights, bias and standard deviation of each selection, with the slope in each.
+        """Return weights, bias and sd for each configuration of the discrete parents, with their derivatives.
 
         >>> x = LinearGaussian(bias=0.0, sd=2.0).bind("x", None, ())
         >>> x.own_parameters(x.statistics({"x": [2.0]})).slopes.tolist()
@@ -426,7 +426,7 @@ class LinearGaussian(CPD):
         found = self._checked_statistics(statistics, GaussianStatistics)
         both = np.concatenate([-self._weights, np.ones((self._bias.size, 1))], axis=1)
         off = (found.mean * both).sum(axis=1) - self._bias
-        total = found.weight * off  # of what is off the line, and its products with the causes
+        total = found.weight * off  # the sum of the residuals; below, of their products with the causes
         products = np.einsum("kij,kj->ki", found.scatter, both)[:, :-1] + total[:, None] * found.mean[:, :-1]
         squares = np.einsum("ki,kij,kj->k", both, found.scatter, both) + total * off
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -442,7 +442,7 @@ class LinearGaussian(CPD):
 
     @classmethod
     def standard(cls, child: Variable, given: tuple[Variable, ...]) -> LinearGaussian:
-        """Return a standard normal independent of its parents, to be fitted; discrete parents will select.
+        """Return a standard normal independent of its parents, to be fitted; discrete parents select rows.
 
         Args:
             child: the variable.
@@ -468,7 +468,7 @@ class LinearGaussian(CPD):
         return made
 
     def _fitted(self, statistics: Any) -> Self:
-        """Fit a regression for each selection; with collinear parents, that with the smallest weights."""
+        """Fit a regression for each configuration; with collinear parents, the one of minimum norm."""
         statistics = self._checked_statistics(statistics, GaussianStatistics)
         k = len(self._causes)
         empty = np.flatnonzero(~(statistics.weight > 0))
@@ -476,9 +476,7 @@ class LinearGaussian(CPD):
             switches = self.given[: len(self._switches)]
             codes = np.unravel_index(int(empty[0]), [v.card for v in switches]) if switches else ()
             where = f" for {row_label(switches, [int(code) for code in codes])}" if switches else ""
-            raise InvalidArgument(
-                f"{self.child.name!r}: there is no row with any weight{where} to be fitted to."
-            )
+            raise InvalidArgument(f"{self.child.name!r}: there is no row with any weight{where} to fit to.")
         covariance = statistics.scatter / statistics.weight[:, None, None]
         scale = np.sqrt(np.einsum("kii->ki", covariance))
         scale[scale == 0.0] = 1.0
@@ -488,7 +486,7 @@ class LinearGaussian(CPD):
         rest = correlation[:, k, k] - np.einsum("ki,ki->k", slopes, correlation[:, :k, k])
         weights = slopes * scale[:, k:] / scale[:, :k]
         bias = statistics.mean[:, k] - np.einsum("ki,ki->k", weights, statistics.mean[:, :k])
-        sd = scale[:, k] * np.sqrt(np.maximum(rest, 0.0))  # rounding may leave less than nothing
+        sd = scale[:, k] * np.sqrt(np.maximum(rest, 0.0))  # rounding may leave it below zero
         made = self.__new__(type(self))
         made._fill(self.child, self.given, self._switches, self._causes, None, weights, bias, sd)
         return made
@@ -512,12 +510,12 @@ class LinearGaussian(CPD):
         count = product(v.card for v in switches)
         if len(part.elements("a list of linear Gaussians")) != count:
             part.fail(
-                f"one for each of {counted(count)} states of the discrete parents expected, "
+                f"one for each of {counted(count)} configurations of the discrete parents expected, "
                 f"found {len(part.value):,}"
             )
         keys = [
-            tuple([v.states[i] for v, i in zip(switches, at, strict=True)])
-            for at in np.ndindex(*[v.card for v in switches])
+            tuple([v.states[i] for v, i in zip(switches, codes, strict=True)])
+            for codes in np.ndindex(*[v.card for v in switches])
         ]
         lines = {key: cls._line(part.at(i), causes) for i, key in enumerate(keys)}
         made = cls.select(child.name, lines, [v.name for v in switches])
@@ -536,7 +534,7 @@ class LinearGaussian(CPD):
         return self._weights.size + self._bias.size + self._sd.size
 
     def to_dict(self) -> dict[Any, Any]:
-        """Return {"weights": {name: w}, "bias": b, "sd": s}; with discrete parents one for each state."""
+        """Return {"weights": {name: w}, "bias": b, "sd": s}; with discrete parents, {state: such a dict}."""
         names, rows = (
             self._causes,
             zip(self._weights.tolist(), self._bias.tolist(), self._sd.tolist(), strict=True),

@@ -21,10 +21,10 @@ from .own_parameters import OwnParameters
 from .statistics import Codes, Configurations
 from .table_input import MAX_AXES, Array, BadRow, check_cells, find_row, is_number, number, sentence
 
-_SMALL = 1 << 16  # entries of a table that is written out without a look for something smaller
-_NARROW = -600.0  # logarithms of probabilities that are doubles with room to spare
+_SMALL = 1 << 16  # entries; a table of up to this size is written out without looking for a smaller form
+_NARROW = -600.0  # the least logarithm of a probability that is kept as a double, with room to spare
 _MOST_STEPS = 100
-_SEPARATED = 25.0  # log odds of a row that no finite sample gives, but those that grow without end
+_SEPARATED = 25.0  # log odds that no finite sample gives a row unless they diverge
 
 
 class Logistic(CPD):
@@ -32,9 +32,9 @@ class Logistic(CPD):
 
     Args:
         weights: {parent: w}. A continuous parent, or one with states False and True, enters with its value;
-            of two other states the second declared enters as 1. {parent: {state: w}} gives each state its
-            own; one left out has 0. For a child with two states w is a float, the weight of the second; else
-            a list with one for each state. Where a continuous parent is unobserved and matters,
+            of two other states the one declared second enters as 1. {parent: {state: w}} gives each state
+            its own weight; a state left out has 0. For a child with two states w is a float, the weight of
+            the second; else a list, one for each state. Where a continuous parent is unobserved and matters,
             `engine="quadrature"` answers.
         bias: the intercept: a float, or a list with one for each state.
 
@@ -50,8 +50,8 @@ class Logistic(CPD):
     kind, label, takes_continuous = "logistic", "logistic", True
 
     _parents: tuple[str, ...]
-    # For each parent one weight, or a dict of one for each state; each is a tuple, over the child's states
-    # once bound, of one float before for a lone one.
+    # For each parent one weight, or a dict with one for each state. A weight is a tuple: over the child's
+    # states once bound; before that a lone float is a tuple of one.
     _weights: tuple[tuple[float, ...] | dict[Any, tuple[float, ...]], ...]
     _bias: tuple[float, ...]
     _scores: tuple[Array, ...]  # for each parent what each state adds, (states, child's states); once bound
@@ -77,7 +77,7 @@ class Logistic(CPD):
 
     @property
     def weights(self) -> dict[str, Any]:
-        """The weights as they can be written: floats for a child with two states, else lists."""
+        """The weights as a user may write them: floats for a child with two states, else lists."""
         return {
             name: {s: self._short(w) for s, w in entry.items()}
             if isinstance(entry, dict)
@@ -117,7 +117,7 @@ class Logistic(CPD):
         return self._made(child, given, tuple(read), bias)
 
     def _check_order(self, child: Variable, given: tuple[Variable, ...]) -> None:
-        """Weights follow the order of the child's states, a lone one that of its parent's."""
+        """Check the orders that weights depend on: of the child's states, and of parents with one weight."""
         lone = [
             v
             for v, entry in zip(given, self._weights, strict=True)
@@ -141,7 +141,7 @@ class Logistic(CPD):
         return made
 
     def factor(self, scope: Sequence[int]) -> ModelPart:
-        """Return the table; or, for many parents with few distinct weights, tables that count those on."""
+        """Return the table; or, for many parents with few distinct weights, tables that count active ones."""
         card = self.child.card
         size = math.prod(v.card for v in self._given) * card
         if size <= _SMALL and len(scope) <= MAX_AXES:
@@ -159,8 +159,8 @@ class Logistic(CPD):
         if 64 * min(size, needed) > current().memory_limit or len(kinds) * parts >= MAX_AXES:
             raise TooLarge(
                 f"{self.child.name!r}: a logistic distribution with {len(self._given):,} parents of "
-                f"{len(kinds):,} different weights has no small exact form: every sum of weights gives "
-                "another probability. Use fewer parents, or equal weights, which are counted. "
+                f"{len(kinds):,} different weights has no small exact form: every sum of weights gives a "
+                "different probability. Use fewer parents, or equal weights, which are counted. "
                 "Its `probability`, `sample` and `fit` work at any size."
             )
         if size <= needed and len(scope) <= MAX_AXES:
@@ -176,7 +176,7 @@ class Logistic(CPD):
                 places.append(place)
                 more = self._scores[kind] if isinstance(kind, int) else counts[:, np.newaxis] * np.array(kind)
                 total = total[..., np.newaxis, :] + more
-        # One table, or where it holds what is not a double several whose product it is.
+        # One table; where entries would underflow, several tables whose product it is.
         logs = log_softmax(total)
         tables = max(1, math.ceil(float(logs.min()) / _NARROW))
         for _ in range(tables):
@@ -184,7 +184,7 @@ class Logistic(CPD):
         return writer.finish(scope, function=True, unnormalised=tables if tables > 1 else 0)
 
     def _dense(self, scope: Sequence[int]) -> Dense:
-        """The table; its logarithms where it holds what is not a double."""
+        """The table, or its logarithms where entries would underflow."""
         table, positions = self.table(), np.array([scope], dtype=np.int64)
         if float(table.min()) > math.exp(_NARROW):
             return Dense(positions, table, 1)
@@ -194,7 +194,7 @@ class Logistic(CPD):
         return Dense(positions, log_softmax(scores), 1, log=True)
 
     def _kinds(self, order: Sequence[int]) -> dict[tuple[float, ...] | int, list[Counted]]:
-        """Two-state parents by what being on adds, and every other parent by itself, under its index."""
+        """Group two-state parents by the score that acting adds; others stay alone, under their index."""
         kinds: dict[tuple[float, ...] | int, list[Counted]] = {}
         for i in order:
             score = self._scores[i]
@@ -214,7 +214,7 @@ class Logistic(CPD):
         return softmax(total)
 
     def own_parameters(self, statistics: Any) -> OwnParameters | None:
-        """Return bias and weights, for each state of the child but the first, with the slope in each.
+        """Return bias and weights, for each state of the child but the first, with their derivatives.
 
         >>> import pgm
         >>> net = pgm.BayesianNetwork()
@@ -417,9 +417,8 @@ def features(name: str, parent: Variable, entry: object) -> Array:
     if not np.isfinite(values).all():
         if parent.card != 2:
             raise InvalidTable(
-                f"{name!r}: {parent.name!r} has {parent.card} states that are not finite numbers; give "
-                "each a "
-                f"weight, {{{parent.name!r}: {{{shown(parent.states[0])}: 1.5, ...}}}}."
+                f"{name!r}: {parent.name!r} has {parent.card} states that are not finite numbers; give each "
+                f"a weight, {{{parent.name!r}: {{{shown(parent.states[0])}: 1.5, ...}}}}."
             )
         values = (np.arange(2) == active(parent)).astype(np.float64)
     return values[:, np.newaxis]
@@ -442,13 +441,13 @@ def softmax(scores: Array) -> Array:
 
 
 def log_softmax(scores: Array) -> Array:
-    """Return the logarithms of these probabilities, also of those that are not doubles."""
+    """Return the logarithms of `softmax`, finite even where it underflows."""
     shifted = scores - scores.max(axis=-1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
 
 
 def _low(score: Array) -> int:
-    """Which of two states to start from, so that parents with weights of either sign are of one kind."""
+    """The baseline of two states, chosen so that parents with weights of either sign fall into one group."""
     return 0 if tuple(score[0]) <= tuple(score[1]) else 1
 
 
@@ -459,9 +458,9 @@ def _halves(n: int, parts: int) -> tuple[int, ...]:
 def newton(
     name: str, design: Array, seen: Codes, weights: Array, card: int, most: float = _SEPARATED
 ) -> Array:
-    """Return the weights, (features, states but the first), of the largest likelihood.
+    """Return the maximum-likelihood weights, of shape (features, states but the first).
 
-    Log odds above `most` count as diverging weights.
+    Log odds above `most` are taken as a sign that the weights diverge, and warned about.
     """
     n, m = design.shape
     k = card - 1
@@ -486,7 +485,7 @@ def newton(
             for b in range(a, k):
                 w = weights * p[:, a] * ((a == b) - p[:, b])
                 curvature[a, :, b, :] = curvature[b, :, a, :] = design.T @ (w[:, np.newaxis] * design)
-        # features that never vary in the data get no weight: the shortest of all steps
+        # least squares takes the shortest step, so features that never vary get no weight
         step = np.linalg.lstsq(curvature.reshape(k * m, k * m), gradient.T.ravel(), rcond=1e-12)[0]
         direction = step.reshape(k, m).T
         if float(np.abs(gradient * direction).sum()) <= 1e-14 * total:
@@ -503,8 +502,8 @@ def newton(
     if converged and float(np.abs(design @ found).max()) < most:
         return found
     text = (
-        f"{name!r}: the weights diverge, because the parents separate some states perfectly; these are "
-        "large ones. Fit to more rows, or add one row of each kind with a small weight."
+        f"{name!r}: the weights diverge, because the parents separate some states perfectly; those returned "
+        "are merely large. Fit to more rows, or add one row of each kind with a small weight."
     )
     warn(text, ConvergenceWarning)
     return found

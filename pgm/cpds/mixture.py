@@ -124,7 +124,7 @@ class MixtureCPD(CPD):
         """Return how often each parent, in each of its states, decided for each state of the child."""
         k, found = self.child.card, {}
         for (at, _), counts in zip(gate.tables, tables, strict=True):
-            if len(at) > 1:  # the first table may be that of the chain's beginning, which is undecided
+            if len(at) > 1:  # the first table may be that of the chain's start, where nothing is decided
                 found[at[-2]] = (counts if len(at) == 2 else counts[k])[:, :k]
         return RowCounts(np.concatenate([found[i] for i in range(len(self._tables))]))
 
@@ -132,7 +132,7 @@ class MixtureCPD(CPD):
         return np.concatenate([w * table for w, table in zip(self._weights, self._tables, strict=True)])
 
     def own_parameters(self, statistics: Any) -> OwnParameters | None:
-        """Return the entries of each parent's table and then the weights, with the slope in each.
+        """Return the entries of each parent's table and then the weights, with their derivatives.
 
         >>> import pgm
         >>> net = pgm.BayesianNetwork()
@@ -186,8 +186,8 @@ class MixtureCPD(CPD):
             probability = terms.sum(axis=1)
             if not (probability > 0).all():
                 raise InvalidFrame(
-                    f"{self.child.name!r}: some rows have probability zero, and zeros stay zeros; begin with "
-                    "tables without them."
+                    f"{self.child.name!r}: some rows have probability zero, and EM never changes a zero; "
+                    "start from tables without zeros."
                 )
             counts = terms * (weights / probability)[:, np.newaxis]
             sizes = np.bincount(cell.ravel(), counts.ravel(), minlength=tables.size)
@@ -284,5 +284,5 @@ def _shares(tables: Mapping[str, Any], weights: object) -> Array:
     found = np.array([float(weights[name]) for name in tables])
     if abs(found.sum() - 1.0) > TOLERANCE:
         raise InvalidTable(f"pgm.MixtureCPD: the weights sum to {found.sum():.10g}, not to 1.")
-    # as rows of tables are: what sums to one in all but the last bits is left as it is written
+    # like rows of tables: weights that sum to one up to the last bits are left as written
     return found if abs(found.sum() - 1.0) <= EXACT else np.asarray(found / found.sum())

@@ -27,8 +27,9 @@ def fit_effects(
 ) -> tuple[list[Array], Array]:
     """Raise the likelihood by EM (Dempster, Laird & Rubin 1977): the effect of each cause is hidden.
 
-    With F(x) the probability that all effects are at most x, and F' that of all but one cause, the one has
-    effect z < x with probability proportional to theta(z) * (F'(x) - F'(x - 1)), and x to theta(x) * F'(x).
+    Let x be the largest effect, and F'(x) the probability that the effects of all causes but one are at most
+    x. Then that one had the effect z < x with probability proportional to theta(z) * (F'(x) - F'(x - 1)), and
+    the effect x with probability proportional to theta(x) * F'(x).
 
     Args:
         name: of the child, for errors.
@@ -49,10 +50,10 @@ def fit_effects(
     # One pair for each row and each cause that is in a state with an effect; and the leak, which always is.
     row, which, begin = [np.arange(len(causes))], [np.full(len(causes), len(theta) - 1)], 0
     for i, has in enumerate(free):
-        number = np.cumsum(has) - 1 + begin
+        entry = np.cumsum(has) - 1 + begin
         acts = np.flatnonzero(has[causes[:, i]])
         row.append(acts)
-        which.append(number[causes[acts, i]])
+        which.append(entry[causes[acts, i]])
         begin += int(has.sum())
     rows, entries = np.concatenate(row), np.concatenate(which)
     seen = largest[rows]
@@ -66,9 +67,9 @@ def fit_effects(
         )
         with np.errstate(divide="ignore"):
             at_most = np.where(tail < 0.5, np.log1p(-np.minimum(tail, 0.5)), np.log(np.cumsum(theta, axis=1)))
-        here, here_zeros = _without(at_most[entries, seen], rows, len(causes))
+        here, here_zeros = _finite_sums(at_most[entries, seen], rows, len(causes))
         lower = np.where(seen > 0, at_most[entries, seen - 1], -math.inf)
-        below, below_zeros = _without(lower, rows, len(causes))
+        below, below_zeros = _finite_sums(lower, rows, len(causes))
         own, own_below = at_most[entries, seen], lower
         # of all causes together, then of all but one
         probability = _difference(here, here_zeros, below, below_zeros)
@@ -85,7 +86,7 @@ def fit_effects(
         rest_below_zeros = below_zeros[rows] - (own_below == -math.inf)
         share = weight / probability[rows]
         full = np.where(rest_zeros == 0, np.exp(rest), 0.0)
-        # without its own cause nothing at all is below the first state
+        # nothing is below the first state, so there is no difference to take
         first = seen == 0
         part = np.where(first, full, _difference(rest, rest_zeros, rest_below, rest_below_zeros))
         equal = np.bincount(cell, share * full, minlength=theta.size).reshape(theta.shape)
@@ -114,7 +115,7 @@ def effects_of_chain(
     """Return expected counts of each cause's effect and of the leak's, from those of a chain's tables.
 
     A link P(next | so far, cause's state) has next = max(so far, effect): where that is larger than before,
-    it is the effect; where it is not, the effect is any up to it, in proportion to its probability.
+    it is the effect; otherwise the effect is any state up to it, in proportion to its probability.
 
     Args:
         effects: P(effect | state) of each cause, in the order of the chain, no effect first.
@@ -128,7 +129,7 @@ def effects_of_chain(
     joint = list(tables)
     if len(joint) > len(links):  # the leak has a table of its own
         first = joint.pop(0)
-    else:  # it is summed into the first link: taken apart again, in proportion
+    else:  # it was summed into the first link, and is split off again in proportion
         written = np.tensordot(leak, links[0], axes=1)
         share = np.divide(joint[0], written, out=np.zeros_like(written), where=written > 0)
         joint[0] = leak[:, np.newaxis, np.newaxis] * links[0] * share
@@ -148,7 +149,7 @@ def effects_of_chain(
     return found, first[flip]
 
 
-def _without(logs: Array, rows: Codes, n: int) -> tuple[Array, Array]:
+def _finite_sums(logs: Array, rows: Codes, n: int) -> tuple[Array, Array]:
     """The sum of finite logarithms in each row, and how many are not finite."""
     zero = logs == -math.inf
     sums = np.bincount(rows, np.where(zero, 0.0, logs), minlength=n)

@@ -32,13 +32,13 @@ class NoisyMax(CPD):
     Args:
         causes: {name: {state: row}}, the distribution of the child if this cause acted alone; a state left
             out has no effect: the child's first state. Where the child has two states, `{name: p}` is the
-            probability of the second if the cause is True (or in the second declared of two states).
-        leak: the distribution of the child without any cause, or for two states the probability of the
-            second; left out: the first.
+            probability of the second if the cause is True (or in the state declared second of two).
+        leak: the distribution of the child if no cause acts, or for two states the probability of the
+            second; left out: the first state.
 
     Raises:
-        InvalidTable: an entry that is not a probability, or parents that cannot be read; states that do not
-            fit are refused when it is added to a network.
+        InvalidTable: an entry is not a probability, or the parents cannot be read; states that do not fit
+            are refused when it is added to a network.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -60,7 +60,7 @@ class NoisyMax(CPD):
     _free: tuple[npt.NDArray[np.bool_], ...]  # which states of each cause have an effect
     _leak: Array
 
-    smallest: ClassVar[bool] = False  # the smallest effect shows, and no effect is the last state
+    smallest: ClassVar[bool] = False  # the smallest effect is observed, and no effect is the last state
     of_two: ClassVar[bool] = False  # only for children with two states
 
     def __init__(self, causes: Mapping[str, Any], leak: Any = None) -> None:
@@ -130,7 +130,7 @@ class NoisyMax(CPD):
         return made
 
     def _read(self, child: Variable, cause: Variable, entry: object) -> tuple[Array, npt.NDArray[np.bool_]]:
-        """Return the effect of a cause in each of its states, and in which it has one."""
+        """Return the effect of a cause in each of its states, and which states have one."""
         effect = np.tile(self._none(child.card), (cause.card, 1))
         has = np.zeros(cause.card, dtype=bool)
         where = f"{child.name!r}, cause {cause.name!r}"
@@ -183,13 +183,13 @@ class NoisyMax(CPD):
     def trusted(
         cls, child: Variable, given: tuple[Variable, ...], effects: tuple[Array, ...], leak: Array
     ) -> Self:
-        """Make a gate of arrays that are known to be valid.
+        """Make a gate from arrays that are known to be valid.
 
         Args:
             child: the variable whose distribution it is.
             given: the causes.
             effects: of each cause, as `effects` returns them.
-            leak: the distribution of the child without any cause.
+            leak: the distribution of the child if no cause acts.
 
         >>> a, b = Variable("a", [False, True]), Variable("b", [False, True])
         >>> effect = np.array([[1.0, 0.0], [0.2, 0.8]])
@@ -213,7 +213,7 @@ class NoisyMax(CPD):
         return made
 
     def factor(self, scope: Sequence[int]) -> Gate:
-        """Return the gate as a chain, "the largest so far", its causes in the model's order."""
+        """Return the gate as a chain of "the largest so far", the causes in the model's order."""
         writer = Writer(len(scope))
         k = self.child.card
         size = k * k * sum(v.card for v in self._given)
@@ -244,7 +244,7 @@ class NoisyMax(CPD):
         return np.ascontiguousarray(link[::-1, :, ::-1]) if self.smallest else link
 
     def rows(self, codes: Codes) -> Array:
-        """Return P(effect | row), cause by cause without differences: rare effects keep their digits."""
+        """Return P(effect | row), cause by cause without subtraction: rare effects keep their digits."""
         flip = slice(None, None, -1 if self.smallest else 1)
         so_far = np.tile(self._leak[flip], (len(codes), 1))
         for i, effect in enumerate(self._effects):
@@ -256,7 +256,7 @@ class NoisyMax(CPD):
         return so_far[:, flip]
 
     def causes(self) -> Causes:
-        """Return the effects of the causes, the leak, and what no effect is."""
+        """Return the effects of the causes, the leak, and the row of no effect."""
         return Causes(self.effects, self._leak, self._none(self.child.card), self.smallest)
 
     def expected(self, gate: Gate, tables: Sequence[Array]) -> RowCounts:
@@ -320,9 +320,9 @@ class NoisyMax(CPD):
         for v, effect, free in zip(self._given, self._effects, self._free, strict=True):
             at = active(v) if not self.smallest else 1 - active(v)
             one = two and v.card == 2 and free[at] and not free[1 - at]
-            number = self._lone(effect[at]) if one else None
+            p = self._lone(effect[at]) if one else None
             each = [row if has else None for row, has in zip(effect.tolist(), free.tolist(), strict=True)]
-            causes[v.name] = each if number is None else number
+            causes[v.name] = each if p is None else p
         leak = self._lone(self._leak) if two else None
         return {"causes": causes, "leak": self._leak.tolist() if leak is None else leak}
 
@@ -406,16 +406,16 @@ class NoisyMin(NoisyMax):
     """The smallest of the effects of causes that act independently: noisy-MAX reversed.
 
     P(child >= k | causes) = P(leak >= k) * product of P(effect of cause i >= k | its state). A state of a
-    cause that is left out has no effect: the child's last state. A single probability p is that with which
-    the cause, where it is False (or in the first declared of two states), lowers the child.
+    cause that is left out has no effect: the child's last state. A single probability p is that of the cause
+    lowering the child when it is False (or in the state declared first of two).
 
     Args:
-        causes: {name: {state: row}}, the distribution of the child if the cause were alone; or {name: p}.
-        leak: the distribution of the child without any cause; left out: the last state.
+        causes: {name: {state: row}}, the distribution of the child if this cause acted alone; or {name: p}.
+        leak: the distribution of the child if no cause acts; left out: the last state.
 
     Raises:
-        InvalidTable: an entry that is not a probability, or parents that cannot be read; states that do not
-            fit are refused when it is added to a network.
+        InvalidTable: an entry is not a probability, or the parents cannot be read; states that do not fit
+            are refused when it is added to a network.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -433,10 +433,11 @@ class NoisyMin(NoisyMax):
 
 
 def _steps(effect: Array) -> Array:
-    """Of the largest effects so far, for each state k of the child: at most k, just k, and less than k.
+    """For each state k of the child, the probabilities of an effect of at most k, just k, and less than k.
 
-    With F(k) the probability of at most k, a cause makes F(k) * f(k) of it, and of P(k) = F(k) - F(k - 1) it
-    makes F(k) * f(k) - F(k - 1) * f(k - 1) = F(k) * p(k) + P(k) * f(k - 1), where nothing is subtracted.
+    Let F(k) be the probability that the effects so far are at most k, and P(k) = F(k) - F(k - 1). A cause
+    turns F(k) into F(k) * f(k), and P(k) into F(k) * f(k) - F(k - 1) * f(k - 1) = F(k) * p(k) + P(k) *
+    f(k - 1), where nothing is subtracted.
     """
     at_most = np.cumsum(effect, axis=1)
     at_most[:, -1] = 1.0
@@ -450,7 +451,7 @@ def pair(p: Any) -> Pair:
 
 
 def check_probability(p: object, what: str) -> None:
-    """Raise where p is not a probability."""
+    """Raise if p is not a probability."""
     if not is_number(p) or not 0.0 <= float(p) <= 1.0:  # type: ignore[arg-type]
         raise InvalidTable(f"The {what} needs a probability from 0 to 1, not {shown(p)}.")
 

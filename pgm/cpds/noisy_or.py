@@ -12,7 +12,7 @@ from .noisy_max import NoisyMax, check_probability
 
 
 class _OfTwo(NoisyMax):
-    """What noisy-OR and noisy-AND have in addition."""
+    """What noisy-OR and noisy-AND add: an effect with two states."""
 
     __slots__ = ()
     of_two = True
@@ -22,13 +22,13 @@ class _OfTwo(NoisyMax):
 
     @classmethod
     def from_q(cls, causes: Mapping[str, float], leak: float = 0.0) -> Self:
-        """Make the gate from the probabilities q = 1 - p that a cause fails to act, as in eq. 14.28.
+        """Make the gate from the probabilities q = 1 - p that a cause fails to act, as some books write it.
 
         `leak` remains a probability p.
 
         Args:
             causes: {parent: q}.
-            leak: the probability p of unnamed causes, as in the constructor.
+            leak: the probability p of causes that are not named, as in the constructor.
 
         Raises:
             InvalidTable: an entry is not a probability.
@@ -46,7 +46,7 @@ class _OfTwo(NoisyMax):
 
     @property
     def probabilities(self) -> dict[str, float]:
-        """For each cause with a single probability, that with which it alone brings about the effect."""
+        """For each cause with a single probability, that of the effect if this cause acts alone."""
         if self._child is None:
             entries = zip(self._parents, self._written[:-1], strict=True)
             return {name: entry[1] for name, entry in entries if isinstance(entry, tuple)}
@@ -59,13 +59,13 @@ class _OfTwo(NoisyMax):
 
     @property
     def leak(self) -> float:
-        """The probability of the effect (for noisy-AND: of its absence) without any cause."""
+        """The probability of the effect (for noisy-AND: of its absence) if no cause acts."""
         if self._child is None:
             return self._written[-1][1]  # type: ignore[index, no-any-return]
         return float(self._leak[0 if self.smallest else 1])
 
     def to_dict(self) -> dict[Any, Any]:
-        """Return {"causes": {name: p}, "leak": p}; {state: {state: p}} for causes with several."""
+        """Return {"causes": {name: p}, "leak": p}; {state: {state: p}} for causes with several p."""
         return {"causes": {**super().to_dict()["causes"], **self.probabilities}, "leak": self.leak}
 
     def __repr__(self) -> str:
@@ -92,18 +92,18 @@ class _OfTwo(NoisyMax):
 class NoisyOr(_OfTwo):
     """P(effect | causes) = 1 - (1 - leak) * product of 1 - p over the true causes (Pearl 1988, 4.3.2).
 
-    It costs one float per cause, in memory and in inference. A cause acts in its state True, or in the
-    second declared of two other states, and likewise the effect; the printed form shows which. If their
-    order was never declared, this is an error. A cause with more states takes {state: p}; a state left out
-    has no effect.
+    It costs one float per cause, in memory and in inference. A cause acts in its state True, or in the state
+    declared second of two others, and the effect likewise; the printed form shows which. If their order was
+    never declared, this is an error. A cause with more states takes {state: p}; a state left out has no
+    effect.
 
     Args:
         causes: {name: p}, or {name: {state: p}}.
-        leak: P(effect) where no cause acts.
+        leak: P(effect) if no cause acts.
 
     Raises:
-        InvalidTable: an entry that is not a probability, or parents that cannot be read; states that do not
-            fit are refused when it is added to a network.
+        InvalidTable: an entry is not a probability, or the parents cannot be read; states that do not fit
+            are refused when it is added to a network.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -120,17 +120,17 @@ class NoisyOr(_OfTwo):
 class NoisyAnd(_OfTwo):
     """P(effect | conditions) = (1 - leak) * product of 1 - p over the false conditions: noisy-OR negated.
 
-    A condition that is False prevents the effect with its probability p, and something unmodelled does so
-    with probability `leak`. With all p = 1 and no leak it is AND. {state: P(effect)} is for conditions with
-    more states; a state left out prevents nothing.
+    A condition that is False prevents the effect with its probability p, and unmodelled causes do so with
+    probability `leak`. With all p = 1 and no leak it is AND. Conditions with more states take
+    {state: P(effect)}; a state left out prevents nothing.
 
     Args:
         causes: {name: p}, or {name: {state: P(effect)}}: the conditions.
         leak: the probability that the effect is prevented although all conditions hold.
 
     Raises:
-        InvalidTable: an entry that is not a probability, or parents that cannot be read; states that do not
-            fit are refused when it is added to a network.
+        InvalidTable: an entry is not a probability, or the parents cannot be read; states that do not fit
+            are refused when it is added to a network.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()

@@ -1,4 +1,4 @@
-"""The parameters that a distribution is written with, and the derivative of a log-likelihood by each.
+"""The parameters of a distribution as a user writes them, and the derivative of a log-likelihood by each.
 
 By Fisher's identity the derivative of log P(known) by a parameter is the expected derivative of log P(child |
 parents), which needs the expected statistics of the distribution and nothing else of the model.
@@ -26,9 +26,9 @@ class OwnParameters:
 
 
 def row_slopes(counts: Array, rows: Array) -> Array:
-    """The slope of log P in each entry of rows that sum to one, the others of its row in proportion.
+    """The derivative of log P by each entry of rows that sum to one, the rest of its row in proportion.
 
-    It is NaN for entries that are 0 or 1, which counts do not determine.
+    It is NaN for entries that are 0 or 1, where counts do not determine it.
 
     Args:
         counts: how often each entry is expected, (..., states).

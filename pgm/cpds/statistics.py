@@ -35,7 +35,7 @@ class RowCounts:
     values: Array
 
     def __add__(self, other: object) -> Any:
-        """Those of all the data."""
+        """The statistics of all the data."""
         if isinstance(other, Configurations):
             return SeenAndCounted(other, self)
         if not isinstance(other, RowCounts):
@@ -65,7 +65,7 @@ class Configurations:
 
     @classmethod
     def of(cls, rows: npt.NDArray[Any], weights: Array, cards: Sequence[int] | None) -> Configurations:
-        """Those of rows, some of which may be equal; rows of weight zero are left out."""
+        """Gather rows, some of which may be equal; rows of weight zero are left out."""
         if not (weights > 0.0).all():
             rows, weights = rows[weights > 0.0], weights[weights > 0.0]
         if cards is None:
@@ -73,7 +73,7 @@ class Configurations:
         return cls(*_distinct(rows, weights, cards), tuple(cards))
 
     def __add__(self, other: object) -> Any:
-        """Those of all the data."""
+        """The statistics of all the data."""
         if isinstance(other, RowCounts):
             return SeenAndCounted(self, other)
         if not isinstance(other, Configurations):
@@ -97,7 +97,7 @@ class SeenAndCounted:
     counted: RowCounts
 
     def __add__(self, other: object) -> SeenAndCounted:
-        """Those of all the data."""
+        """The statistics of all the data."""
         if isinstance(other, SeenAndCounted):
             return SeenAndCounted(self.seen + other.seen, self.counted + other.counted)
         if isinstance(other, Configurations):
@@ -107,7 +107,7 @@ class SeenAndCounted:
         return NotImplemented
 
     def __radd__(self, other: object) -> SeenAndCounted:
-        """The same."""
+        """The same sum, with the operands in the other order."""
         return self + other
 
 
@@ -120,7 +120,7 @@ def normalised(counts: Array, otherwise: Array | None = None) -> Array:
 
 
 def weighted_log(weights: Array, shares: Array) -> float:
-    """The sum of weights times logarithms; what weighs nothing may be impossible.
+    """The sum of weights times logarithms; where the weight is 0, the share may be 0 as well.
 
     >>> weighted_log(np.array([2.0, 0.0]), np.array([1.0, 0.0]))
     0.0
@@ -131,7 +131,7 @@ def weighted_log(weights: Array, shares: Array) -> float:
 
 
 def summed(places: Sequence[Any], weights: Array, shape: Sequence[int]) -> Array:
-    """Sum weights by their places in an array of this shape."""
+    """Sum weights by their indices in an array of this shape."""
     flat = np.ravel_multi_index(tuple(places), tuple(shape)) if len(weights) else np.empty(0, np.int64)
     return np.bincount(flat, weights, minlength=math.prod(shape)).astype(np.float64).reshape(shape)
 

@@ -32,8 +32,8 @@ class TableCPD(CPD):
             error.
 
     Raises:
-        InvalidTable: values of the wrong shape, negative, or a row that does not sum to one; it names the
-            row.
+        InvalidTable: the values have the wrong shape, one is negative, or a row does not sum to one; the
+            message names the row.
 
     >>> wet, rain = Variable("wet", [False, True]), Variable("rain", [False, True])
     >>> print(TableCPD(wet, [rain], {True: 0.9, False: 0.2}))
@@ -64,7 +64,7 @@ class TableCPD(CPD):
 
     @classmethod
     def trusted(cls, child: Variable, given: tuple[Variable, ...], values: Array) -> Self:
-        """Make one of an array that is known to be valid and is read-only.
+        """Wrap an array that is known to be valid and is read-only.
 
         Args:
             child: the variable whose distribution it is.
@@ -146,7 +146,7 @@ class TableCPD(CPD):
         return self.trusted(child, given, self._values)
 
     def to_parts(self, state: Callable[[Any, str], Any] = as_it_is) -> list[list[float]]:
-        """Return the rows, those of the last parent's states changing fastest."""
+        """Return the rows, the state of the last parent changing fastest."""
         rows: list[list[float]] = self._values.reshape(-1, self.child.card).tolist()
         return rows
 
@@ -165,13 +165,14 @@ class TableCPD(CPD):
         return self._values.size // self.child.card * (self.child.card - 1)
 
     def to_dict(self) -> dict[Any, Any]:
-        """Return {parent state: {state: p}}, with tuples as keys if several; roots are {state: p}."""
+        """Return {parent state: {state: p}}, with tuples as keys if several; {state: p} of a root."""
         states = self.child.states
         if not self._given:
             return dict(zip(states, self._values.tolist(), strict=True))
         rows = self._values.reshape(-1, len(states)).tolist()
         keys = (
-            tuple(v.states[i] for v, i in zip(self._given, at, strict=True)) for at in self._configurations()
+            tuple(v.states[i] for v, i in zip(self._given, codes, strict=True))
+            for codes in self._configurations()
         )
         return {
             (key if len(key) > 1 else key[0]): dict(zip(states, row, strict=True))
@@ -201,10 +202,10 @@ class TableCPD(CPD):
         count = self._values.size // len(states)
         flat = self._values.reshape(-1, len(states))
         rows = []
-        for at, row in zip(
+        for codes, row in zip(
             islice(self._configurations(), ROWS_SHOWN), flat[:ROWS_SHOWN].tolist(), strict=True
         ):
-            states_of = [v.states[i] for v, i in zip(self._given, at, strict=True)]
+            states_of = [v.states[i] for v, i in zip(self._given, codes, strict=True)]
             rows.append([*states_of, *chances(row)])
         return [*self.parents, *states], rows, count
 

@@ -23,17 +23,17 @@ Array = npt.NDArray[np.float64]
 # Below EXACT dividing would only change the last bits: a table read twice would not equal itself.
 TOLERANCE = 1e-6 * (1 + 1e-6)
 EXACT = 1e-13
-UNCOUNTED = 2**62  # entries that no machine holds
-MAX_AXES = 64  # of an array of numpy
-_CELLS_TO_MIND = 100_000  # tables under this are not worth asking how much memory there is
+UNCOUNTED = 2**62  # more entries than any machine holds
+MAX_AXES = 64  # of a numpy array
+_CELLS_UNCHECKED = 100_000  # tables up to this size are not checked against the memory limit
 _SHOWN = 3
 _FEW = 64  # probabilities that are checked faster one by one than by numpy
 CELLS = (
     "p",
     "proportion",
     "count",
-)  # what a frame may call its last column; two are of value_counts()
-_BYTES_COMPILED = 64  # that an entry takes while a model is compiled
+)  # what a frame may call its last column; value_counts() uses the last two
+_BYTES_COMPILED = 64  # for each entry, while a model is compiled
 _DIVIDES = "; normalize=True divides each row by its sum"
 _ONE, _DIGITS = Decimal(1), Context(prec=40)
 
@@ -50,7 +50,7 @@ def frozen(name: str, table: object) -> object:
 
 
 def plain(name: str, table: object) -> object:
-    """Return the same with lists in place of arrays, so that two can be compared."""
+    """Return a table with lists in place of arrays, so that two tables can be compared."""
     table = frozen(name, table)
     if isinstance(table, np.ndarray):
         return table.tolist()
@@ -92,7 +92,7 @@ def child_states(name: str, table: object, n_parents: int) -> Domain:
 
 
 def _named(name: str, values: Iterable[object]) -> list[Any]:
-    """Return each state that is named once, in the order in which they first are."""
+    """Return each state that is named once, in order of first appearance."""
     try:
         found = dict.fromkeys(values)
     except TypeError as error:
@@ -231,7 +231,7 @@ def checked(
 
 
 def first_wrong(values: Array, card: int) -> int:
-    """Return the row that `checked` refuses, if any."""
+    """Return the index of the first row that `checked` refuses; 0 if there is none."""
     flat = values.reshape(-1, card)
     for bad in (~((flat >= 0.0) & (flat < math.inf)), flat > 1.0 + TOLERANCE):
         if bad.any():
@@ -242,18 +242,18 @@ def first_wrong(values: Array, card: int) -> int:
 def _fail_row(
     child: Variable, given: Sequence[Variable], values: Array, label: str | None, remedy: str
 ) -> NoReturn:
-    number = first_wrong(values, child.card)
-    row = values.reshape(-1, child.card)[number].tolist()
+    index = first_wrong(values, child.card)
+    row = values.reshape(-1, child.card)[index].tolist()
     if label is None:
-        label = row_label(given, map(int, np.unravel_index(number, values.shape[:-1])))
+        label = row_label(given, map(int, np.unravel_index(index, values.shape[:-1])))
     good = [0.0 <= p < math.inf for p in row]
     if all(good):
         good = [p <= 1.0 + TOLERANCE for p in row]
     if all(good):
         _fail(child, f"the probabilities sum to {sum(row):.10g}, not to 1{remedy}", label)
     wrong = good.index(False)
-    told = remedy if row[wrong] > 1.0 else ""
-    what = f"the probability of {shown(child.states[wrong])} is {row[wrong]!r}, not from 0 to 1{told}"
+    hint = remedy if row[wrong] > 1.0 else ""
+    what = f"the probability of {shown(child.states[wrong])} is {row[wrong]!r}, not from 0 to 1{hint}"
     _fail(child, what, label)
 
 
@@ -270,13 +270,13 @@ def _add_to_one(values: list[float], card: int) -> bool:
 def check_size(child: Variable, given: Sequence[Variable]) -> tuple[int, ...]:
     """Return the shape of the table, or refuse one that would not fit in memory."""
     shape = (*[v.card for v in given], child.card)
-    if math.prod(shape) > _CELLS_TO_MIND or len(shape) > MAX_AXES:
+    if math.prod(shape) > _CELLS_UNCHECKED or len(shape) > MAX_AXES:
         check_cells(shape, f"{child.name!r}: its table", "a noisy-OR, or fewer parents, costs less")
     return shape
 
 
 def product(cards: Iterable[int]) -> int:
-    """Return the product of the cards, or `UNCOUNTED` where it is that or more.
+    """Return the product of the cardinalities, or `UNCOUNTED` where it is at least that.
 
     A file may declare any number of parents; Python's integers would grow with each of them.
     """
@@ -289,18 +289,18 @@ def product(cards: Iterable[int]) -> int:
 
 
 def check_gate(name: str, cells: int, remedy: str) -> None:
-    """Raise TooLarge if the tables of a gate, and the engine's copies of them, pass the memory limit."""
+    """Raise TooLarge if the tables of a gate, and the engine's copies of them, exceed the memory limit."""
     limit = current().memory_limit // _BYTES_COMPILED
     check_cells((cells,), f"{name!r}: the small tables that it is written as", remedy, limit)
 
 
 def check_cells(shape: Sequence[int], what: str, remedy: str, limit: int | None = None) -> None:
-    """Raise TooLarge if an array of this shape has more entries than `limit`, or than memory."""
+    """Raise TooLarge if an array of this shape has more entries than `limit`; None: the memory limit."""
     cells = math.prod(shape)
-    if len(shape) > MAX_AXES and cells <= _CELLS_TO_MIND:
-        raise TooLarge(f"{what} would have {len(shape)} axes, and numpy has {MAX_AXES}; {remedy}.")
+    if len(shape) > MAX_AXES and cells <= _CELLS_UNCHECKED:
+        raise TooLarge(f"{what} would have {len(shape)} axes, and numpy allows {MAX_AXES}; {remedy}.")
     if limit is None:
-        if cells <= _CELLS_TO_MIND:
+        if cells <= _CELLS_UNCHECKED:
             return
         limit = current().memory_limit // 8
     if cells > limit or len(shape) > MAX_AXES:
@@ -324,20 +324,20 @@ def is_uniform(row: object) -> bool:
 
 
 def float_array(what: str, table: object) -> Array:
-    """Return nested lists or an array as a fresh float64 array; a lone object has no axes."""
+    """Return nested lists or an array as a fresh float64 array; anything else becomes one without axes."""
     if (
         type(table) is not np.ndarray
         and isinstance(table, np.ma.MaskedArray)
         and np.ma.getmaskarray(table).any()
     ):
-        raise InvalidTable(f"{what}: some numbers of the array are masked.")
+        raise InvalidTable(f"{what}: some entries of the array are masked.")
     try:
         raw = np.asarray(table)
     except (ValueError, TypeError, OverflowError):
         raise InvalidTable(f"{what}: the rows are not all of one length: {shown(table)}.") from None
     if raw.dtype.kind in "fiu":
-        if raw.size > _CELLS_TO_MIND:
-            check_cells(raw.shape, f"{what}: a copy of the array", "pass the table that is meant")
+        if raw.size > _CELLS_UNCHECKED:
+            check_cells(raw.shape, f"{what}: a copy of the array", "pass a smaller one")
         return np.array(raw, dtype=np.float64, order="C")
     if raw.dtype.kind == "O" and raw.ndim:
         try:
@@ -359,7 +359,8 @@ def find_row(given: Sequence[Variable], key: object) -> tuple[int, ...]:
     elif isinstance(key, tuple) and len(key) == len(given):
         states = key
     else:
-        raise BadRow(f"a row's key has the states of {', '.join(repr(v.name) for v in given)}, in this order")
+        names = ", ".join(repr(v.name) for v in given)
+        raise BadRow(f"the key of a row is a tuple of states of {names}, in this order")
     return tuple(_find(variable, state) for variable, state in zip(given, states, strict=True))
 
 
@@ -440,7 +441,7 @@ def _from_rows(child: Variable, given: Sequence[Variable], rows: Mapping[Any, ob
 def written_rows(
     child: Variable, given: Sequence[Variable], rows: Mapping[Any, object]
 ) -> dict[tuple[int, ...], Sequence[float]]:
-    """Return the rows as written, but that of `...`, by the codes of the parents' states."""
+    """Return the rows as written, except that of `...`, keyed by the codes of the parents' states."""
     found: dict[tuple[int, ...], Sequence[float]] = {}
     keys: dict[tuple[int, ...], object] = {}
     label = ""
@@ -480,7 +481,7 @@ def _from_long(child: Variable, given: Sequence[Variable], table: LongForm) -> A
 
 
 def read_cells(what: str, variables: Sequence[Variable], table: LongForm) -> dict[tuple[int, ...], float]:
-    """Return the value of each cell in a frame of one cell per row."""
+    """Return the value of each cell in a frame with one cell per row."""
     if set(table.columns) != {v.name for v in variables}:
         wanted = [v.name for v in variables]
         raise InvalidTable(f"{what}: the frame needs a column for each of {wanted}; {_columns_are(table)}.")
@@ -521,7 +522,7 @@ def _fail(child: Variable, what: str, row: str = "") -> NoReturn:
 
 
 def sentence(text: str) -> str:
-    """Return the text with one mark at its end."""
+    """Return the text with a full stop, unless it ends with one or with a question mark."""
     return text if text.endswith((".", "?")) else f"{text}."
 
 
@@ -530,7 +531,7 @@ def _what_else(value: object) -> str:
         return "a function needs pgm.Deterministic(function)"
     if isinstance(value, bool | np.bool_):
         return f"{value!r} is a state; a probability is written {float(value)}"
-    return f"{shown(value)} is not a probability, list or dict of them"
+    return f"{shown(value)} is not a probability, nor a list or dict of them"
 
 
 def _columns_are(table: LongForm) -> str:

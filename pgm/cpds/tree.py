@@ -21,7 +21,7 @@ from .statistics import Codes, RowCounts, normalised, summed
 from .table_input import MAX_AXES, Array, check_gate, child_states, plain, product, read_row, row_label
 from .tree_nodes import Context, Region, TreeNode, read_tree, write_tree
 
-_SMALL = 4096  # entries of a table that is not worth taking apart
+_SMALL = 4096  # entries; a table of up to this size is not worth splitting
 _MOST_LEAVES = 100_000
 _MOST_WORDS = 20  # conditions that a message or a table shows
 
@@ -50,9 +50,9 @@ class TreeCPD(CPD):
     __slots__ = ("_nodes", "_parents", "_rows", "_written")
     kind, label = "tree", "tree"
 
-    _parents: tuple[str, ...]  # () of a tree as written, whose branches tell
+    _parents: tuple[str, ...]  # () until they are read from the branches of a tree as written
     _written: object  # (parent, branches) or a list of rules as the user wrote them; None once bound
-    _nodes: tuple[TreeNode, ...]  # the first is the root; without any there is one leaf
+    _nodes: tuple[TreeNode, ...]  # the first is the root; without nodes the tree is one leaf
     _rows: Array  # (leaves, child's states)
 
     def __init__(self, parent: str, branches: Mapping[Any, Any]) -> None:
@@ -110,10 +110,10 @@ class TreeCPD(CPD):
             raise InvalidTable(f"parents= takes a list of names, not {shown(parents)}.")
         names = dict.fromkeys([parents] if isinstance(parents, str) else parents)
         kept = []
-        for number, rule in enumerate(rules):
+        for index, rule in enumerate(rules):
             if not isinstance(rule, list | tuple) or len(rule) != 2 or not isinstance(rule[0], Mapping):
                 raise InvalidTable(
-                    f"Rule {number} (the first is 0) is a pair (context, row), not {shown(rule)}."
+                    f"Rule {index} (the first is 0) is a pair (context, row), not {shown(rule)}."
                 )
             names.update(dict.fromkeys(rule[0]))
             kept.append((dict(rule[0]), plain("rule", rule[1])))
@@ -134,7 +134,7 @@ class TreeCPD(CPD):
         return self._written
 
     def _trees(self) -> list[TreeCPD]:
-        """This tree as it was written and those in it, each once, in the order of the branches."""
+        """This tree as it was written and its subtrees, each once, in the order of the branches."""
         found: dict[int, TreeCPD] = {}
         waiting = [self]
         while waiting:
@@ -153,7 +153,7 @@ class TreeCPD(CPD):
             leaves = dict(enumerate(self._leaves()))
             states = child_states(name, leaves, 1)
         child = Variable(name, states)
-        growing = _Growing(child, given)
+        growing = _TreeBuilder(child, given)
         if isinstance(self._written, list):
             rules = [
                 (growing.context(context), read_row(child, row, f"rule {i} (the first is 0)"))
@@ -183,9 +183,9 @@ class TreeCPD(CPD):
         return made
 
     def _contexts(self) -> Iterator[tuple[int, Context]]:
-        """For each leaf which states lead there; the dict changes when the next is asked for.
+        """Yield each leaf and the states that lead to it, in a dict that is reused for the next leaf.
 
-        All of them at once would take the square of the depth.
+        All of them at once would take memory quadratic in the depth.
         """
         region = Region()
         waiting: list[tuple[int, int, frozenset[int], int]] = [(0, -1, frozenset(), 0 if self._nodes else ~0)]
@@ -218,18 +218,18 @@ class TreeCPD(CPD):
                 table[np.ix_(*[sorted(context[i]) for i in at], range(k))] = self._rows[leaf]
                 writer.put([*at, writer.child], table)
             return writer.finish(scope, unnormalised=len(self._rows))
-        # Paths too long for that: hidden variables say which nodes are reached, and a leaf asks one of them.
+        # For long paths hidden variables say which nodes are reached, and each leaf depends on one of them.
         reached: dict[int, int] = {}
-        for number, node in enumerate(self._nodes):
+        for index, node in enumerate(self._nodes):
             for target in dict.fromkeys(node.branch.tolist()):
                 here = writer.new(2)
                 hit = node.branch == target
                 link = np.stack([~hit, hit], axis=-1).astype(np.float64)
-                if number == 0:
+                if index == 0:
                     writer.put([node.parent, here], link)
                 else:
                     never = np.stack([np.ones(hit.size), np.zeros(hit.size)], axis=-1)
-                    writer.put([reached[number], node.parent, here], np.stack([never, link]))
+                    writer.put([reached[index], node.parent, here], np.stack([never, link]))
                 reached[target] = here
         for leaf, row in enumerate(self._rows):
             writer.put([reached[~leaf], writer.child], np.stack([np.ones(k), row]))
@@ -241,8 +241,8 @@ class TreeCPD(CPD):
 
     def _leaf_of(self, codes: Codes) -> Codes:
         at = np.full(len(codes), 0 if self._nodes else ~0, dtype=np.int64)
-        for number, node in enumerate(self._nodes):  # a node comes before those below it
-            here = np.flatnonzero(at == number)
+        for index, node in enumerate(self._nodes):  # a node comes before those below it
+            here = np.flatnonzero(at == index)
             at[here] = node.branch[codes[here, node.parent]]
         return ~at
 
@@ -250,9 +250,9 @@ class TreeCPD(CPD):
         return RowCounts(summed((self._leaf_of(codes[:, :-1]), codes[:, -1]), weights, self._rows.shape))
 
     def expected(self, gate: Gate, tables: Sequence[Array]) -> RowCounts:
-        """Return the counts of each leaf: of its table the part that the path leads to."""
+        """Return the counts of each leaf: that part of its table to which its path leads."""
         counts = np.zeros(self._rows.shape)
-        if gate.hidden:  # the last tables say of each leaf, in order, whether it was reached
+        if gate.hidden:  # the last tables are those of the leaves, in order; index 1: the leaf was reached
             counts[:] = [table[1] for table in tables[-len(counts) :]]
             return RowCounts(counts)
         for table, (leaf, context) in zip(tables, self._contexts(), strict=True):
@@ -274,7 +274,7 @@ class TreeCPD(CPD):
         return texts
 
     def _fitted(self, statistics: Any) -> Self:
-        """By counting in each leaf; one without data is uniform."""
+        """Count in each leaf; one without data is uniform."""
         rows = normalised(self._checked_statistics(statistics, RowCounts).values)
         return self._made(self.child, self._given, self._nodes, rows)
 
@@ -283,7 +283,7 @@ class TreeCPD(CPD):
         return self._made(child, given, self._nodes, self._rows)
 
     def to_parts(self, state: Callable[[Any, str], Any] = as_it_is) -> dict[str, Any]:
-        """Return the nodes, which parent each asks and what comes next, and the rows of the leaves."""
+        """Return the nodes, which parent each tests and what comes next, and the rows of the leaves."""
         return write_tree(self._nodes, self._rows, self.given, state)
 
     @classmethod
@@ -321,7 +321,7 @@ class TreeCPD(CPD):
             pairs = zip(self._nodes, other._nodes, strict=False)
             if all(a.parent == b.parent and np.array_equal(a.branch, b.branch) for a, b in pairs):
                 return True
-        # Where a configuration of this leaf leads in the other tree, there must be the same leaf.
+        # A configuration of each leaf must lead to an equal leaf in the other tree.
         ways = [{code: way for way in node.ways().items() for code in way[1]} for node in other._nodes]
         place = {v: i for i, v in enumerate(self._given)}
         mine = [place[v] for v in other._given]  # of each parent of the other tree
@@ -356,14 +356,14 @@ class TreeCPD(CPD):
         return True
 
     def __getstate__(self) -> dict[str, Any]:
-        """With trees in each other as a list: nothing calls itself as deep as they are."""
+        """Write nested trees as a list, since pickling them would recurse as deep as they are nested."""
         state = super().__getstate__()
         if isinstance(self._written, tuple):
             trees = self._trees()
-            number = {id(tree): n for n, tree in enumerate(trees)}
+            index = {id(tree): n for n, tree in enumerate(trees)}
             state["_written"] = None
             state["_trees"] = [
-                (parent, [(key, number.get(id(b)), None if id(b) in number else b) for key, b in own.items()])
+                (parent, [(key, index.get(id(b)), None if id(b) in index else b) for key, b in own.items()])
                 for parent, own in (tree._as_written() for tree in trees)
             ]
         return state
@@ -387,8 +387,8 @@ class TreeCPD(CPD):
         return ["if", *self.child.states], rows, len(self._rows)
 
 
-class _Growing:
-    """Makes nodes and leaves of what a user wrote, once the states are known."""
+class _TreeBuilder:
+    """Builds nodes and leaves from what a user wrote, once the states are known."""
 
     def __init__(self, child: Variable, given: tuple[Variable, ...]) -> None:
         self.child, self.given = child, given
@@ -398,7 +398,7 @@ class _Growing:
         self.rows: list[Array] = []
 
     def context(self, written: Mapping[str, Any]) -> Context:
-        """Return which codes the parents may have."""
+        """Return the codes that each parent may have in a context, of those parents that it restricts."""
         try:
             seen = observe(self.by_name, written)
         except PGMError as error:
@@ -418,7 +418,7 @@ class _Growing:
         if len(self.rows) == _MOST_LEAVES:
             raise TooLarge(
                 f"{self.child.name!r}: the tree has more than {_MOST_LEAVES:,} leaves. Rules about many "
-                "different parents multiply; put groups of them into nodes between."
+                "different parents multiply; summarise groups of parents in intermediate nodes."
             )
         self.rows.append(row)
         return ~(len(self.rows) - 1)
@@ -477,7 +477,7 @@ class _Growing:
         return len(self.nodes) - 1, chosen
 
     def rules(self, rules: list[tuple[Context, Array]]) -> None:
-        """Add the tree of these rules, of which the first that holds decides."""
+        """Add the tree of these rules, of which the first that holds applies."""
         region = Region()
         waiting: list[tuple[int, int, frozenset[int], list[tuple[Context, Array]], TreeNode | None]] = []
         waiting.append((0, -1, frozenset(), rules, None))

@@ -16,33 +16,33 @@ from .table_input import Array, checked
 
 Context = dict[int, frozenset[int]]  # for some parents the codes they may have
 
-_NUMBERS_A_STEP = 50  # memory of a branch, in floats
+_FLOATS_PER_STEP = 50  # memory of a branch, in floats
 
 
 class TreeNode(NamedTuple):
-    """A question of a tree."""
+    """A node of a tree that tests a parent."""
 
-    parent: int  # whose state decides
+    parent: int  # its position among the parents
     branch: npt.NDArray[np.int64]  # for each of its states the next node, or ~leaf
 
     def ways(self) -> dict[int, frozenset[int]]:
-        """For each node or leaf that comes next the states that lead there."""
+        """For each node or leaf that comes next, the states that lead there."""
         found: dict[int, list[int]] = {}
         for code, target in enumerate(self.branch.tolist()):
-            if target:  # the root comes after nothing: its index is where no path leads
+            if target:  # nothing leads back to the root, so 0 marks states that no path comes with
                 found.setdefault(target, []).append(code)
         return {target: frozenset(codes) for target, codes in found.items()}
 
 
 class Region:
-    """Which states the parents may have where a walk down a tree has come to."""
+    """The states that the parents may have at the current node of a walk down a tree."""
 
     def __init__(self) -> None:
         self.context: Context = {}
         self.trail: list[tuple[int, frozenset[int] | None]] = []  # what was known before each step
 
     def enter(self, depth: int, i: int, codes: frozenset[int]) -> None:
-        """Go back this many steps, and on from there with these states of a parent (-1: none)."""
+        """Go back up to this depth, and down again with these states of parent i (-1: of none)."""
         while len(self.trail) > depth:
             before, known = self.trail.pop()
             if known is None:
@@ -77,14 +77,14 @@ def write_tree(
 
 
 def read_tree(part: Part, child: Variable, given: tuple[Variable, ...]) -> tuple[tuple[TreeNode, ...], Array]:
-    """Return nodes and rows; nodes come before those below them and are each reached in one way."""
+    """Return nodes and rows; a node comes before those below it and is reached in exactly one way."""
     part.members("a tree", ["nodes", "rows"])
     nodes, count = (
         part.at("nodes").elements("a list of nodes"),
         len(part.at("rows").elements("a list of rows")),
     )
     if not count:
-        part.expected("a row at least", "rows")
+        part.expected("at least one row", "rows")
     values = part.at("rows").rows(count, child.card, "the rows")
     place = {v.name: i for i, v in enumerate(given)}
     made: dict[int, TreeNode] = {}
@@ -94,9 +94,9 @@ def read_tree(part: Part, child: Variable, given: tuple[Variable, ...]) -> tuple
     region = Region()
     waiting: list[tuple[int, int, frozenset[int], int]] = [(0, -1, frozenset(), 0)] if nodes else []
     while waiting:
-        depth, asked, codes, number = waiting.pop()
+        depth, asked, codes, index = waiting.pop()
         region.enter(depth, asked, codes)
-        node = part.at("nodes", number)
+        node = part.at("nodes", index)
         node.members("a node of a tree", ["ask", "branches"])
         name = node.at("ask").text("the name of a parent")
         if name not in place:
@@ -108,8 +108,8 @@ def read_tree(part: Part, child: Variable, given: tuple[Variable, ...]) -> tuple
         for way in range(len(node.at("branches").elements("a list of branches"))):
             step = node.at("branches", way)
             codes = _codes(step, given[i], left)
-            part.take(_NUMBERS_A_STEP + len(codes), f"the tree of {shown(child.name)}")
-            target = _next(step, number, len(nodes), count, reached)
+            part.take(_FLOATS_PER_STEP + len(codes), f"the tree of {shown(child.name)}")
+            target = _next(step, index, len(nodes), count, reached)
             branch[list(codes)] = target
             if target >= 0:
                 narrower = i if len(codes) < given[i].card else -1
@@ -118,7 +118,7 @@ def read_tree(part: Part, child: Variable, given: tuple[Variable, ...]) -> tuple
             states = [given[i].states[code] for code in sorted(left)]
             node.fail(f"no branch for {shown(name)} = {shown(states[0])}")
         waiting += reversed(ways)
-        made[number] = TreeNode(i, branch)
+        made[index] = TreeNode(i, branch)
     if len(made) < len(nodes):
         part.fail(
             "no node before this one leads to it",
@@ -128,7 +128,7 @@ def read_tree(part: Part, child: Variable, given: tuple[Variable, ...]) -> tuple
     if unreached := [n for n in range(count) if n not in reached]:
         part.fail("no node leads to this row", "rows", unreached[0])
     rows = checked(child, (Variable("row", range(count)),), values)
-    return tuple([made[number] for number in range(len(nodes))]), rows
+    return tuple([made[index] for index in range(len(nodes))]), rows
 
 
 def _codes(step: Part, v: Variable, left: set[int]) -> frozenset[int]:
@@ -139,7 +139,9 @@ def _codes(step: Part, v: Variable, left: set[int]) -> frozenset[int]:
         code = v.code(step.at("if", i).state())
         if code not in left:
             step.fail(
-                f"{shown(v.name)} = {shown(v.states[code])} cannot reach this branch, or twice", "if", i
+                f"{shown(v.name)} = {shown(v.states[code])} cannot reach this branch, or is listed twice",
+                "if",
+                i,
             )
         left.discard(code)
         codes.add(code)
@@ -148,12 +150,12 @@ def _codes(step: Part, v: Variable, left: set[int]) -> frozenset[int]:
     return frozenset(codes)
 
 
-def _next(step: Part, number: int, nodes: int, count: int, reached: set[int]) -> int:
-    """Return where a branch leads, and record it as reached."""
+def _next(step: Part, index: int, nodes: int, count: int, reached: set[int]) -> int:
+    """Return where a branch of the node at `index` leads, and record it as reached."""
     if ("node" in step.value) == ("row" in step.value):
         step.fail("a branch has either a node or a row")
     if "node" in step.value:
-        target = step.at("node").whole("the index of a node further down", number + 1, nodes - 1)
+        target = step.at("node").whole("the index of a node further down", index + 1, nodes - 1)
         if ~target in reached:
             step.fail("a second branch to this node", "node")
         reached.add(~target)

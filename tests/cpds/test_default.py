@@ -136,7 +136,11 @@ def test_it_prints_its_rows_and_then_all_others():
         (["a", "a"], {...: 0.9}, "names of its parents"),
         ([], {...: 0.9}, "names of its parents"),
         (["a", 3], {...: 0.9}, "names of its parents"),
-        (["a", "b"], {True: 0.5, ...: 0.9}, "'y', row True: a row's key has the states of 'a', 'b'"),
+        (
+            ["a", "b"],
+            {True: 0.5, ...: 0.9},
+            "'y', row True: the key of a row is a tuple of states of 'a', 'b'",
+        ),
         (["a", "b"], {(True, 2): 0.5, ...: 0.9}, r"'y', row \(True, 2\): 'b' has no state 2"),
         (["a", "b"], {(True, True): 1.5, ...: 0.9}, r"'y', row a=True, b=True: P\(True\) is 1.5"),
         (["a", "b"], {(True, True): [0.5, 0.6], ...: 0.9}, "'y', row a=True, b=True: .* sum to 1.1"),

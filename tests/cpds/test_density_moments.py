@@ -131,5 +131,5 @@ def test_a_block_in_part_and_what_says_no_moments() -> None:
     with pytest.raises(InvalidArgument, match=r"'cauchy'.*no finite mean and variance.*\"gibbs\""):
         net.query("cauchy")
     net.add("z", pgm.DensityCPD(KernelDensity(kernel="cosine").fit(ONE)))
-    with pytest.raises(InvalidArgument, match="KernelDensity, does not say its mean"):
+    with pytest.raises(InvalidArgument, match="KernelDensity, does not provide its mean"):
         net.query("z")

@@ -289,7 +289,7 @@ def test_mistakes_of_counting_trees_mixtures_and_logistic() -> None:
     net.add("s", [0.5, 0.2, 0.3], states=["x", "y", "z"])
     leaf = {True: 0.9, False: 0.1}
     cases = [
-        (lambda: pgm.AtLeast(3, ["a", "b"]), "from 0 to the 2 parents"),
+        (lambda: pgm.AtLeast(3, ["a", "b"]), "from 0 to 2, the count of parents"),
         (lambda: pgm.AtLeast(True, ["a"]), "whole number"),
         (lambda: pgm.Exactly(1, ["a", "s"]), "'s' has 3"),
         (lambda: pgm.Parity({"a"}), "list of parents"),

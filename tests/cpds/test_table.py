@@ -276,7 +276,7 @@ def test_what_sums_to_one_is_not_touched_by_normalize():
             "sum to 0.99, not to 1; normalize=True divides",
         ),
         ({True: 0.5, ...: 0.5}, {"normalize": "yes"}, "normalize= takes True or False, not 'yes'"),
-        (pgm.NoisyOr({"rain": 0.5}), {}, "normalize= divides the rows of a table; a NoisyOr has its own"),
+        (pgm.NoisyOr({"rain": 0.5}), {}, "normalize= divides the rows of a written table, not of a NoisyOr"),
     ],
     ids=str,
 )

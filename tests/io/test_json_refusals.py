@@ -133,12 +133,12 @@ TREE = (
         (TREE.replace('"row": 1', '"node": 0'), "expected the index of a node further down"),
         (TREE.replace('"row": 1', '"row": 1, "node": 1'), "a branch has either a node or a row"),
         (TREE.replace(', "row": 1', ""), "a branch has either a node or a row"),
-        (TREE.replace("[true]", "[false]"), "'a' = False cannot reach this branch, or twice"),
+        (TREE.replace("[true]", "[false]"), "'a' = False cannot reach this branch, or is listed twice"),
         (TREE.replace("[true]", "[]"), "expected the states that take this branch"),
         (TREE.replace(', {"if": [true], "row": 1}', ""), "no branch for 'a' = True"),
         (TREE.replace("[0.1, 0.9]]", "[0.1, 0.9], [1, 0]]"), "no node leads to this row"),
         (TREE.replace("[0.1, 0.9]", "[0.1, 0.8]"), "'x', row row=1: the probabilities sum to 0.9, not to 1"),
-        (TREE.replace("[0.5, 0.5], [0.1, 0.9]", ""), "expected a row at least"),
+        (TREE.replace("[0.5, 0.5], [0.1, 0.9]", ""), "expected at least one row"),
         (TREE.replace("[{", '[{"ask": "a", "branches": []}, {', 1), "no branch for 'a' = False"),
     ],
 )  # fmt: skip
@@ -156,7 +156,7 @@ def test_broken_distributions(body, message):
     [
         ('"parents": ["n"], "states": [0, 1], "table": [[1, 0]]', "the parent 'n' is continuous"),
         ('"parents": ["n", "a"], "linear-gaussian": []', "the discrete parents of a linear Gaussian come first"),
-        ('"parents": ["a"], "linear-gaussian": []', "one for each of 2 states of the discrete parents expected"),
+        ('"parents": ["a"], "linear-gaussian": []', "one for each of 2 configurations of the discrete parents expected"),
         ('"parents": ["n"], "linear-gaussian": {"weights": {}, "bias": 0, "sd": 1}', "the weights has no 'n'"),
         ('"parents": [], "linear-gaussian": {"weights": {}, "bias": 0, "sd": -1}', "0 or more, not -1"),
         ('"linear-gaussian": {"weights": {}, "bias": 1e200, "sd": 1}', "a number of size up to 1e+100"),
