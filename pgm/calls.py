@@ -105,11 +105,16 @@ def guard_classes(classes: Iterable[type]) -> None:
 def guard_methods(classes: Iterable[type]) -> None:
     """Wrap every public method of these classes that takes arguments, where it is defined."""
     for cls in _of_pgm(classes):
-        for name, found in list(vars(cls).items()):
-            inner = found.__func__ if isinstance(found, classmethod | staticmethod) else found
-            if not name.startswith("_") and inspect.isfunction(inner) and _arguments(inner) > 1:
-                made = guarded(inner)
-                setattr(cls, name, made if inner is found else type(found)(made))
+        guard_own_methods(cls)
+
+
+def guard_own_methods(cls: type) -> None:
+    """Wrap the public methods that this class defines."""
+    for name, found in list(vars(cls).items()):
+        inner = found.__func__ if isinstance(found, classmethod | staticmethod) else found
+        if not name.startswith("_") and inspect.isfunction(inner) and _arguments(inner) > 1:
+            made = guarded(inner)
+            setattr(cls, name, made if inner is found else type(found)(made))
 
 
 def guard_constructors(classes: Iterable[type]) -> None:
@@ -117,6 +122,8 @@ def guard_constructors(classes: Iterable[type]) -> None:
     for cls in _of_pgm(classes):
         if inspect.isfunction(made := vars(cls).get("__init__")):
             setattr(cls, "__init__", guarded(made))  # noqa: B010
+        if isinstance(made := vars(cls).get("__new__"), staticmethod):
+            setattr(cls, "__new__", staticmethod(guarded(made.__func__)))  # noqa: B010
 
 
 def _of_pgm(classes: Iterable[type]) -> list[type]:
@@ -142,7 +149,8 @@ def wrong(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     else:
         return None
     name = function.__name__
-    called = f"{type(args[0]).__name__ if name == '__init__' else name}()"
+    made = {"__init__": type(args[0]), "__new__": args[0]}.get(name) if args else None
+    called = f"{made.__name__ if made else name}()"
     own = [p for p in signature.parameters.values() if p.name not in ("self", "cls")]
     first = len(signature.parameters) - len(own)
     places = [p for p in own if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]

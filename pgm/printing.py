@@ -7,7 +7,10 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from itertools import islice
+from typing import Any
 from unicodedata import east_asian_width
+
+from pgm.calls import guard_own_methods
 
 ROWS = 20  # of a table that are printed
 WIDTH = 110  # letters in a line
@@ -169,6 +172,12 @@ class Tabular:
     """Prints as a table, in a terminal and in a notebook; `_table` gives its header, rows and notes."""
 
     __slots__ = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let its public methods answer a wrong keyword with ours: most of what users receive prints so."""
+        super().__init_subclass__(**options)
+        if cls.__module__.startswith("pgm."):
+            guard_own_methods(cls)
 
     def _heading(self) -> str:
         """The line above."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from pgm.randomness import generator
 from pgm.runtime.clock import Clock, start_clock
 from pgm.runtime.loops import Loops
 from pgm.runtime.progress import report as report_progress
+from pgm.runtime.running import unstoppable
 
 from .clusterer import Clusterer
 from .rows import fraction, whole
@@ -126,7 +128,7 @@ class KMeans(Clusterer):
             peer = Peer(k, init=begin, n_init=1, max_iter=steps, tol=float(self.tol), random_state=seed)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # fewer different rows than clusters: said below
-                peer.fit(rows, sample_weight=weights)
+                unstoppable(partial(peer.fit, rows, sample_weight=weights), clock, "k-means")
             done += int(peer.n_iter_)
             if peer.n_iter_ < steps or done >= left:
                 peer.n_iter_ = done
@@ -226,11 +228,11 @@ class OnlineKMeans(Clusterer):
         """
         rows, _ = self._begin_clusters(X)
         random = generator(self.seed)
-        passes = whole("passes", self.passes)
+        passes, clock = whole("passes", self.passes), start_clock()
         self._start(rows, random)
         for i in range(passes):
             report_progress(i, passes, "k-means")
-            self._follow(rows, random.permutation(len(rows)))
+            self._follow(rows, random.permutation(len(rows)), clock)
         report_progress(passes, passes, "k-means")
         self.n_iter_ = passes
         return self._told(rows)
@@ -255,7 +257,7 @@ class OnlineKMeans(Clusterer):
             rows, _ = self._begin_clusters(X, few=not isinstance(self.init, str))
             self._start(rows, generator(self.seed))
             self.n_iter_ = 0
-        self._follow(rows, np.arange(len(rows)))
+        self._follow(rows, np.arange(len(rows)), start_clock())
         self.n_iter_ += 1
         return self._told(rows)
 
@@ -266,8 +268,8 @@ class OnlineKMeans(Clusterer):
         self.cluster_centers_ = np.array(begin)
         self.path_ = self.cluster_centers_[None].copy()
 
-    def _follow(self, rows: np.ndarray, order: np.ndarray) -> None:
-        rate, clock = fraction("rate", self.rate), start_clock()
+    def _follow(self, rows: np.ndarray, order: np.ndarray, clock: Clock) -> None:
+        rate = fraction("rate", self.rate)
         centres, path = self.cluster_centers_.copy(), [self.path_]
         for part in np.array_split(order, min(len(order), 20)):
             clock.check("k-means")

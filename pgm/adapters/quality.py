@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from pgm.errors import InvalidArgument, shown
 from pgm.frames.matrices import features
 from pgm.printing import Tabular, label
 from pgm.randomness import generator
+from pgm.runtime.clock import start_clock
+from pgm.runtime.running import unstoppable
 
 from .rows import floats_of, whole
 
@@ -117,6 +120,7 @@ def cluster_quality(
     Raises:
         InvalidArgument: there are not as many labels as rows, or fewer than two clusters, or each row is one.
         InvalidFrame: a value is missing or not a number.
+        OutOfTime: the time limit is reached: take a `sample`.
 
     >>> rows = [[1.0, 0.0], [0.0, 1.0], [2.0, 1.0], [3.0, 3.0], [3.5, 3.0]]
     >>> round(cluster_quality(rows, [0, 0, 0, 1, 1]).silhouette, 4)
@@ -141,7 +145,7 @@ def cluster_quality(
     there = np.unique(codes[at])
     if not 2 <= there.size < at.size:
         raise InvalidArgument(f"sample={sample} rows are too few: they are of {there.size} clusters.")
-    each = silhouette_samples(rows[at], codes[at])
+    each = unstoppable(partial(silhouette_samples, rows[at], codes[at]), start_clock(), "silhouettes")
     counts = np.bincount(codes[at], minlength=k)
     sums = np.bincount(codes[at], each, k)
     return ClusterQuality(

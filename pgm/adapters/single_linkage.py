@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from pgm.errors import InvalidArgument
+from pgm.runtime.clock import start_clock
+from pgm.runtime.running import unstoppable
 
 from .neighbours.metrics import plan_table
 from .rows import Rows, positive, whole
@@ -55,6 +58,7 @@ class SingleLinkageOutliers(Rows):
         Raises:
             InvalidArgument: an option is out of range; there is one row only.
             InvalidFrame: a value is missing or not a number.
+            OutOfTime: the time limit is reached.
             TooLarge: the distances of all pairs would not fit into the memory limit.
 
         >>> SingleLinkageOutliers(5.0).fit([[0.0], [1.0], [9.0]]).clusters_.tolist()
@@ -69,7 +73,7 @@ class SingleLinkageOutliers(Rows):
         if n < 2:
             raise InvalidArgument("There is only 1 sample: there is nothing to join.")
         plan_table(n, -(-n // 2), "distances")
-        tree = linkage(rows, "single")
+        tree = unstoppable(partial(linkage, rows, "single"), start_clock(), "joining rows")
         heights = tree[:, 2]
         if distance is None:
             jumps = np.diff(heights)

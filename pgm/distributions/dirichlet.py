@@ -200,7 +200,9 @@ class Dirichlet(PseudoCounts):
         curves = {
             f"p[{i}]": beta.pdf(grid, row[i], row.sum() - row[i]) for row in a[:1] for i in range(row.size)
         }
-        return plot.densities(grid, curves, "probability", ax, figsize=figsize, title=title or repr(self))
+        return plot.densities(
+            grid, curves, "probability", ax, figsize=figsize, title=repr(self) if title is None else title
+        )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({short(self.alpha)})"

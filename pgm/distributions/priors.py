@@ -1,5 +1,7 @@
 """Prior distributions of parameters; `pgm.priors`."""
 
+from pgm.calls import guard_classes
+
 from .dirichlet import Beta, Dirichlet
 from .normal_priors import Normal, NormalGamma
 from .normal_wishart import NormalWishart
@@ -22,3 +24,4 @@ __all__ = [
 PRIORS: dict[str, type[Prior]] = {
     made.kind: made for made in (BDeu, Beta, Dirichlet, Expert, Laplace, Normal, NormalGamma, NormalWishart)
 }
+guard_classes([*PRIORS.values(), Student])

@@ -44,7 +44,9 @@ class Drawn(Printed):
         ends = [float(each.ppf(p)) for each in curves.values() for p in (0.002, 0.998)]
         grid = np.linspace(min(ends), max(ends), 401)
         densities = {name: each.pdf(grid) for name, each in curves.items()}
-        return plot.densities(grid, densities, "value", ax, figsize=figsize, title=title or repr(self))
+        return plot.densities(
+            grid, densities, "value", ax, figsize=figsize, title=repr(self) if title is None else title
+        )
 
 
 def marginals(joint: Student, of: str) -> dict[str, Any]:

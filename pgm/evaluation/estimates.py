@@ -13,6 +13,8 @@ from pgm.frames.matrices import features
 from pgm.models.classifiers.conventions import labels_of
 from pgm.printing import Tabular
 from pgm.results.base import Frozen, put
+from pgm.runtime.clock import in_one_time, start_clock
+from pgm.runtime.progress import report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -132,6 +134,7 @@ class ErrorEstimates(Frozen, Tabular):
 
 
 @guarded
+@in_one_time
 def error_estimates(
     classifier: Any,
     X: Any,
@@ -153,6 +156,7 @@ def error_estimates(
 
     Raises:
         InvalidArgument: it cannot be copied; too few rows of a class for the folds; invalid test rows.
+        OutOfTime: the time limit is reached.
 
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> X, y = [[0.0], [1.0], [2.0], [9.0], [8.0], [1.5]], ["a", "a", "a", "b", "b", "b"]
@@ -188,7 +192,12 @@ def error_estimates(
     whole = clone(classifier).fit(X, labels)
     again = wrong(whole, X, labels)
     parts = StratifiedKFold(folds, shuffle=True, random_state=seed).split(np.zeros(count), labels)
-    each = [wrong(clone(classifier).fit(taken(a), labels[a]), taken(b), labels[b]) for a, b in parts]
+    clock, each = start_clock(), []
+    for done, (a, b) in enumerate(parts):
+        clock.check("cross-validation")
+        report(done, folds, "cross-validation")
+        each.append(wrong(clone(classifier).fit(taken(a), labels[a]), taken(b), labels[b]))
+    report(folds, folds, "cross-validation")
     other = None
     if test is not None:
         if not isinstance(test, tuple) or len(test) != 2:

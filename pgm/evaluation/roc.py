@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ from pgm.errors import InvalidArgument, InvalidFrame, shown
 from pgm.models.classifiers.conventions import labels_of
 from pgm.printing import Tabular, label
 from pgm.results.base import Frozen, put
+from pgm.runtime.clock import start_clock
+from pgm.runtime.running import unstoppable
 
 from .pieces import density_of
 
@@ -251,7 +254,8 @@ def _of_scores(name: str, y: Any, score: Any, positive: Any, weights: Any) -> RO
         for what, rows in (("class", labels == positive), ("classes besides", labels != positive)):
             if not weights[rows].any():
                 raise InvalidArgument(f"The rows of the {what} {shown(positive)} have no weight.")
-    false, true, at = roc_curve(labels == positive, values, sample_weight=weights, drop_intermediate=False)
+    ask = partial(roc_curve, labels == positive, values, sample_weight=weights, drop_intermediate=False)
+    false, true, at = unstoppable(ask, start_clock(), "a ROC curve")
     return ROC(name, false, true, at, float(np.trapezoid(true, false)))
 
 

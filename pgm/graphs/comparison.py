@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from pgm.calls import guarded
+from pgm.calls import guard_methods, guarded
 from pgm.errors import InvalidArgument, InvalidStructure, listed, shown
 from pgm.graphs.cpdag import CPDAG
 from pgm.graphs.members import intervention_bounds
@@ -248,3 +248,6 @@ def _differences(one: CPDAG, other: CPDAG) -> tuple[list[Pair], list[Pair], list
     missing = [arc for pair, arc in theirs.items() if pair not in mine]
     extra = [arc for pair, arc in mine.items() if pair not in theirs]
     return common, missing, extra, turned
+
+
+guard_methods([Comparison])

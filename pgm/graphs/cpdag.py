@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from pgm.calls import guard_methods
 from pgm.errors import InvalidArgument, InvalidStructure, UnknownVariable, listed, shown
 from pgm.graphs.equivalence import Sets, compelled, extension, v_structures
 from pgm.graphs.naming import directed
@@ -292,3 +293,6 @@ def _known(name: Any, place: Mapping[Any, int]) -> Any:
     if name not in place:
         raise UnknownVariable(name, place)
     return name
+
+
+guard_methods([CPDAG])

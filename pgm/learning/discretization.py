@@ -12,6 +12,7 @@ from pgm.calls import guarded
 from pgm.errors import InvalidArgument, InvalidFrame, listed, nearest, shown
 from pgm.frames import domains_of, is_rows, names_of, real_columns
 from pgm.frames.reading import columns
+from pgm.runtime.clock import in_one_time, start_clock
 from pgm.variables import REAL, Bins, Variable
 
 METHODS = ("quantile", "width", "k-means", "mdlp")
@@ -20,6 +21,7 @@ _MANY = 1000  # bins that no number may lie in
 
 
 @guarded
+@in_one_time
 def discretize(
     data: Any,
     method: str = "quantile",
@@ -45,6 +47,7 @@ def discretize(
     Raises:
         InvalidArgument: an unknown method, or an option out of range or without effect.
         InvalidFrame: a column that is missing, has no value, or the same value everywhere.
+        OutOfTime: the time limit is reached.
 
     >>> discretize([1.0, 2.0, 3.0, 10.0], "width", 2)
     Bins(edges=(-inf, 5.5, inf))
@@ -210,7 +213,9 @@ def _by_description_length(values: np.ndarray, classes: np.ndarray, weights: np.
     total = sums.sum(axis=1)
     cuts: list[float] = []
     left = [(0, x.size)]
+    clock = start_clock()
     while left:
+        clock.check("cutting a column")
         begin, end = left.pop()
         places = begin + 1 + np.flatnonzero(x[begin + 1 : end] > x[begin : end - 1])
         if not places.size:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from pgm.calls import guard_classes
 from pgm.errors import InvalidArgument, nearest, shown
 
 
@@ -106,6 +107,7 @@ class PartialCorrelation(Test):
 TESTS: dict[str, type[Test]] = {
     kind.name: kind for kind in (G, ChiSquare, Permutation, MutualInformation, PartialCorrelation)
 }
+guard_classes(TESTS.values())
 
 
 def find_test(test: str | Test) -> Test:

@@ -205,7 +205,7 @@ def _named(prior: Any) -> PseudoCounts | Conjugate | None:
         return Expert(prior)
     raise InvalidArgument(
         f'prior= is a name such as "bdeu", an object of pgm.priors, a network, or a dict {{node: one '
-        "of these}}, "
+        "of these}, "
         f"not {shown(prior)}."
     )
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from pgm.calls import guard_classes
 from pgm.errors import InvalidArgument, nearest, shown
 
 
@@ -193,6 +194,7 @@ class BGe(Score):
 SCORES: dict[str, type[Score]] = {
     kind.name: kind for kind in (BIC, AIC, BDeu, BDs, K2, LogLikelihood, FNML, QNML, BGe)
 }
+guard_classes(SCORES.values())
 
 
 def find_score(score: str | Score) -> Score:

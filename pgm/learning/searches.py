@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from pgm.calls import guard_classes
 from pgm.errors import InvalidArgument, nearest, shown
 
 from .independence import Test, find_test
@@ -363,6 +364,7 @@ SEARCHES: dict[str, type[Search]] = {
         *(OrderMCMC, StructureMCMC),
     )
 }
+guard_classes(SEARCHES.values())
 
 
 def find_search(search: str | Search) -> Search:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pgm.calls import guard_methods
 from pgm.cpds.table_input import BadRow, find_row
 from pgm.distributions.dirichlet import Dirichlet
 from pgm.errors import InvalidArgument, shown
@@ -178,3 +179,6 @@ class TableBelief(Mapping[Any, Dirichlet]):
         from pgm import plot
 
         return plot.table_belief(self, level, ax, figsize=figsize, title=title)
+
+
+guard_methods([TableBelief])

@@ -253,8 +253,11 @@ def _on(
 ) -> tuple[StructureProblem, list[tuple[int, ...]]]:
     if not isinstance(net, BayesianNetwork):
         raise InvalidArgument(f"A structure is that of a BayesianNetwork, not of {shown(net)}.")
-    read = read_columns(frame, weights, columns=net.nodes, declared=net.variables, asking=True)
+    clock = start_clock()
+    read = read_columns(
+        frame, weights, columns=net.nodes, declared=net.variables, check=clock.check, asking=True
+    )
     names = sorted(read.variables)
     place = {name: i for i, name in enumerate(names)}
-    problem = read.problem(find_score(score), constraints(names), start_clock(), np.random.default_rng(0))
+    problem = read.problem(find_score(score), constraints(names), clock, np.random.default_rng(0))
     return problem, [tuple(sorted(place[p] for p in net.parents(name))) for name in names]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from pgm.calls import guard_methods
 from pgm.printing import html_facts, text_facts
 from pgm.results.base import Frozen, pandas
 
@@ -177,3 +178,6 @@ def _row(node: str, parents: dict[str, Any]) -> str:
     """A row of a table as text."""
     given = ", ".join(f"{name} = {state}" for name, state in parents.items())
     return f"{node} | {given}" if given else node
+
+
+guard_methods([FitReport])

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
+from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import ParamSpec, TypeVar
 
 from pgm.config import time_limit_and_progress
 from pgm.errors import OutOfTime
@@ -96,8 +100,33 @@ class Clock:
         return math.inf if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
 
+_whole: ContextVar[Clock | None] = ContextVar("pgm.runtime.clock", default=None)
+_Arguments = ParamSpec("_Arguments")
+_Answer = TypeVar("_Answer")
+
+
+def in_one_time(function: Callable[_Arguments, _Answer]) -> Callable[_Arguments, _Answer]:
+    """Let a time limit hold for the whole of a function that calls others which have one, such as many fits.
+
+    >>> in_one_time(lambda: start_clock().mark == start_clock().mark)()
+    True
+    """
+
+    @functools.wraps(function)
+    def timed(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Answer:
+        before = _whole.set(start_clock())
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _whole.reset(before)
+
+    return timed
+
+
 def start_clock() -> Clock:
-    """Start the clock of one question under the present limit."""
+    """Start the clock of one question under the present limit; the same one inside of `in_one_time`."""
+    if (whole := _whole.get()) is not None:
+        return whole
     limit, told = time_limit_and_progress()
     deadline = None if limit is None else time.monotonic() + limit
     return Clock(limit, deadline, pulse=None if told is False else Pulse())

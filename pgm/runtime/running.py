@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,8 @@ LANES = Loops("pgm.inference.trees.batching.compiled")
 SEARCH = Loops("pgm.inference.engines.search.compiled")
 CUTS = Loops("pgm.inference.engines.cuts.compiled", "cutting")
 GAUSSIAN = Loops("pgm.inference.engines.gaussian.compiled", "eliminating continuous variables")
+_Answer = TypeVar("_Answer")
+
 _LONG = 3e7  # inner steps, about a tenth of a second: longer runs go to a thread, watched by the caller
 _LONG_IN_TIME = 1e6  # the same where the time is limited or progress is shown: some loops take longer steps
 _TICK = 0.05  # seconds between checks of the clock
@@ -69,6 +71,16 @@ def raise_status(status: int, name: str, clock: Clock) -> None:
         raise Impossible
     clock.check()
     raise AssertionError(f"{name} stopped with status {status}")
+
+
+def unstoppable(work: Callable[[], _Answer], clock: Clock, doing: str) -> _Answer:
+    """Do what polls no flag, such as a solver of scipy; at the time limit or Ctrl-C it is not waited for.
+
+    It must share nothing with anything else, since its thread then runs on.
+    """
+    clock.check(doing)
+    found: _Answer = beside(lambda _: work(), (), np.zeros(1, np.uint8), clock, doing, wait=0.0)
+    return found
 
 
 def beside(

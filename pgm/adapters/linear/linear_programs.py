@@ -9,6 +9,7 @@ import numpy as np
 from pgm.adapters.rows import positive
 from pgm.errors import OutOfTime
 from pgm.runtime.clock import Clock, start_clock
+from pgm.runtime.running import unstoppable
 
 from .linear_classifier import LinearClassifier, Separation, Solved, chosen
 from .perceptrons import errors
@@ -104,7 +105,11 @@ def solve_program(
     clock = start_clock() if clock is None else clock
     options: Any = {} if not np.isfinite(clock.remaining()) else {"time_limit": max(clock.remaining(), 1e-3)}
     one = objective == "largest"
-    solve: Any = optimize.linprog  # whose types say less than it takes
+
+    def solve(cost: np.ndarray, **program: Any) -> Any:
+        run: Any = optimize.linprog  # whose types say less than it takes
+        return unstoppable(lambda: run(cost, **program), clock, "a linear program")
+
     if form == "dual":
         found = solve(
             -b,

@@ -8,7 +8,7 @@ import numpy as np
 
 from pgm.errors import InvalidArgument, shown
 from pgm.printing import label
-from pgm.runtime.clock import start_clock
+from pgm.runtime.clock import in_one_time, start_clock
 
 from .linear_classifier import ByScores, chosen, machines
 
@@ -41,6 +41,7 @@ class RejectingClassifier(ByScores):
     def __init__(self, estimator: Any = None, *, against: str = "rest", reject: Any = None) -> None:
         self.estimator, self.against, self.reject = estimator, against, reject
 
+    @in_one_time
     def fit(self, X: Any, y: Any) -> Self:
         """Fit a clone of the estimator for each discriminant; returns the estimator itself.
 

@@ -89,7 +89,12 @@ def minimise(target: Objective, start: np.ndarray, method: str, stop: Stopping) 
         return target.value(flat) / total
 
     def slope(flat: np.ndarray) -> np.ndarray:
+        clock.check("logistic discrimination")
         return target.gradient(flat) / total
+
+    def curved(flat: np.ndarray, along: np.ndarray) -> np.ndarray:
+        clock.check("logistic discrimination")
+        return target.curved(flat, along) / total
 
     def note(flat: np.ndarray) -> None:
         now = target.look(flat)
@@ -101,7 +106,7 @@ def minimise(target: Objective, start: np.ndarray, method: str, stop: Stopping) 
     tol = 1e-6 if stop.tol is None else stop.tol
     options["xtol" if method == "newton" else "gtol"] = 1e-3 * tol if method == "newton" else tol
     if method == "newton":
-        given["hessp"] = lambda flat, along: target.curved(flat, along) / total
+        given["hessp"] = curved
     run: Any = optimize.minimize
     found = run(value, start, jac=slope, method=LOCAL[method], callback=note, options=options, **given)
     converged = bool(np.abs(slope(found.x)).max() <= max(tol, 1e-6))
@@ -132,6 +137,7 @@ def search(
         return target.value(flat) / total
 
     def slope(flat: np.ndarray) -> np.ndarray:
+        clock.check("logistic discrimination")
         return target.gradient(flat) / total
 
     def note(flat: np.ndarray, *more: Any, **rest: Any) -> None:

@@ -10,6 +10,7 @@ from pgm.adapters.kmeans import KMeans
 from pgm.adapters.rows import RowsClassifier, whole
 from pgm.errors import InvalidArgument, listed, nearest, shown
 from pgm.randomness import generator
+from pgm.runtime.clock import in_one_time
 
 DISTANCES = ("euclidean", "shared", "mahalanobis")
 
@@ -53,6 +54,7 @@ class PrototypeClassifier(RowsClassifier):
         self.prototypes, self.distance = prototypes, distance
         self.starts, self.seed = starts, seed
 
+    @in_one_time
     def fit(self, X: Any, y: Any) -> Self:
         """Find the prototypes of each class; returns the classifier itself.
 

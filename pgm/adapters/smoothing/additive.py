@@ -8,6 +8,7 @@ import numpy as np
 
 from pgm.adapters.rows import positive, whole
 from pgm.errors import InvalidArgument, shown
+from pgm.runtime.clock import in_one_time
 
 from .base import Drawn
 from .splines import PASSES, SmoothingSpline, backfit
@@ -44,6 +45,7 @@ class AdditiveSmoother(Drawn):
         """Store the options; `fit` checks them."""
         self.smoother, self.max_iter, self.tol = smoother, max_iter, tol
 
+    @in_one_time
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Fit a smoother to each column; returns the estimator itself.
 

@@ -8,9 +8,12 @@ import numpy as np
 
 from pgm.adapters.rows import positive, targets_of
 from pgm.errors import InvalidArgument, shown
+from pgm.runtime.clock import start_clock
 
 from .base import SMOOTHING, Drawn
 from .local import LocalSmoother
+
+_WORK = 10**8  # differences of values between two checks of the clock
 
 
 class CondensedSmoother(Drawn):
@@ -82,10 +85,16 @@ class CondensedSmoother(Drawn):
         if isinstance(off, bool) or not isinstance(off, int | float) or not off >= 0.0:
             raise InvalidArgument(f"tolerance= is a number that is not negative, not {shown(off)}.")
         every, all_numbers = np.concatenate([rows, more]), np.concatenate([targets, numbers])
-        kept = np.arange(len(every), dtype=np.int64)
-        count = SMOOTHING.condense(
-            every.reshape(-1), all_numbers, every.shape[1], width, float(off), kept, len(rows), len(rows)
-        )
+        kept, (end, dim) = np.arange(len(every), dtype=np.int64), every.shape
+        begin = count = len(rows)
+        clock = start_clock()
+        while begin < end:
+            clock.check("condensing")
+            stop = min(end, begin + 1 + _WORK // (dim * (count + 1)))
+            count = SMOOTHING.condense(
+                every.reshape(-1), all_numbers[:stop], dim, width, float(off), kept, count, begin
+            )
+            begin = stop
         kept = kept[:count]
         if about:
             return self._keep(about, rows_=every[kept], targets_=all_numbers[kept], n_seen_=seen + len(more))

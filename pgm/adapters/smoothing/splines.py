@@ -11,7 +11,7 @@ import numpy as np
 
 from pgm.adapters.rows import positive, whole
 from pgm.errors import ConvergenceWarning, warn
-from pgm.runtime.clock import start_clock
+from pgm.runtime.clock import Clock, start_clock
 from pgm.runtime.progress import report
 
 from .base import SMOOTHING, Curve, Smoother
@@ -76,11 +76,11 @@ class SmoothingSpline(Smoother):
         knots = [Knots.of(column, weights) for column in rows.T]
         penalties = [math.nan if given is None else float(given)] * len(knots)
         degrees, curves = [1.0] * len(knots), [Spline.flat(0.0)] * len(knots)
-        passes = [0] * len(knots)
+        passes, clock = [0] * len(knots), start_clock()
 
         def smooth(j: int, values: np.ndarray) -> np.ndarray:
             if given is None and passes[j] < PASSES:
-                penalties[j] = knots[j].best_penalty(values)
+                penalties[j] = knots[j].best_penalty(values, clock)
             passes[j] += 1
             curves[j], degrees[j] = knots[j].spline(values, penalties[j])
             return np.asarray(curves[j].values[knots[j].place])
@@ -209,7 +209,7 @@ class Knots:
         line = self.sums @ means / self.sums.sum() + slope * off
         return Spline(self.knots, line, np.zeros(n)), 2.0
 
-    def best_penalty(self, values: np.ndarray) -> float:
+    def best_penalty(self, values: np.ndarray, clock: Clock) -> float:
         """The penalty of the smallest generalised cross-validation error; infinity is a line."""
         from scipy.optimize import minimize_scalar
 
@@ -219,6 +219,7 @@ class Knots:
         within = float(self.weights @ (values - means[self.place]) ** 2)
 
         def error(log_penalty: float) -> float:
+            clock.check("smoothing")
             curve, degrees = self.spline(values, math.exp(log_penalty))
             square = within + float(self.sums @ (means - curve.values) ** 2)
             return total * square / (total - degrees) ** 2 if total - degrees > 1e-9 * total else math.inf

@@ -23,7 +23,7 @@ from pgm.inference.asking import session
 from pgm.inference.engines import Engine, prepare
 from pgm.inference.engines.capabilities import Sums
 from pgm.inference.engines.model_snapshot import ModelSnapshot
-from pgm.inference.program import Program
+from pgm.inference.program import COMPILING, Program
 from pgm.inference.program.other_values import with_tables
 from pgm.results import (
     Report,
@@ -156,10 +156,7 @@ class CompiledModel:
         """Compile under this clock; every engine needs this, so no other is suggested when it is late."""
         found = self._compiled
         if found is None:
-            before, clock.remedy = (
-                clock.remedy,
-                " It went into compiling the model, which every engine needs.",
-            )
+            before, clock.remedy = clock.remedy, COMPILING
             found = self._compile(_unless_short(clock))
             clock.remedy = " It went into compiling the model, which is kept: ask again."
             clock.check("compiling the model")

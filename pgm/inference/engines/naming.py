@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _SURE: Wide = (0.5, 1)
 _NAME = attrgetter("name")
-_COLUMNS = 1_000  # between checks of the clock
+_COLUMNS, _CELLS = 1_000, 4_000_000  # of samples, at most, between two checks of the clock
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -102,8 +102,9 @@ class NamedDraws(_Asked):
     def samples(self, variables: VariableList, n: int, rng: np.random.Generator) -> Samples:
         """Cases from P(all variables | known)."""
         codes, columns = self.sample(n, rng), {}
+        some = max(1, min(_COLUMNS, _CELLS // max(n, 1)))
         for i, v in enumerate(variables):
-            if i % _COLUMNS == 0:
+            if i % some == 0:
                 self.clock.check("writing the samples")
             columns[v.name] = states_array(v, codes[:, i])
         return Samples(columns, self.report)

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pgm.calls import guard_methods
 from pgm.errors import InvalidArgument, shown
 from pgm.printing import number
 
@@ -107,3 +108,6 @@ def possible_at(curve: Curve, value: float) -> bool:
 def at_end(curve: Curve, value: float) -> str:
     """The answer for a table."""
     return number(curve(value)) if possible_at(curve, value) else "impossible"
+
+
+guard_methods([Curve])

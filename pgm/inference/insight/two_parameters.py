@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pgm.calls import guard_methods
 from pgm.cpds import CPD
 from pgm.errors import InvalidArgument, shown
 from pgm.inference.insight.aims import Aim, Given
@@ -129,3 +130,6 @@ def _changed(model: Any, name: str, index: tuple[int, ...], value: float) -> Any
     made = model.copy()
     made.set(name, table / table.sum(axis=-1, keepdims=True))
     return made
+
+
+guard_methods([Surface])

@@ -23,6 +23,10 @@ _DENSE_ENTRIES = 4096
 _DENSE_AXES = 32
 
 _FAR_APART = 1 << 16  # tables; from here on those that share variables are placed side by side
+COMPILING = (  # advice when the time is over
+    " It went into compiling the model, which every engine needs. A compilation that is cut short starts "
+    "anew: the first question needs a longer limit."
+)
 _SMALL = 1 << 24  # bytes: what takes less is not held against a limit
 # Bytes that compiling takes at its peak for each variable, array, scope, variable in a scope, and entry.
 _VARIABLE, _ARRAY, _SCOPE, _PLACE, _ENTRY = 60, 200, 65, 12, 48
@@ -271,7 +275,7 @@ def _without_dead_states(program: Program) -> Program:
     if not p.has_zero.any():
         return program
     open_states, clock = program.open_states.copy(), start_clock()
-    clock.remedy = " It went into compiling the model, which every engine needs."
+    clock.remedy = COMPILING
     everything = np.ones(p.heads.size, np.uint8)
     try:
         run(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pgm.calls import guard_methods
 from pgm.errors import ImpossibleEvidence, InvalidArgument, UnknownVariable, listed, shown
 from pgm.graphs import formulas
 from pgm.graphs.formulas import Formula
@@ -187,7 +188,13 @@ class Identified(Frozen):
         from pgm import plot
 
         return plot.causal_graph(
-            self.graph, ax, x=self.do, y=self.y, given=self.given, figsize=figsize, title=title or repr(self)
+            self.graph,
+            ax,
+            x=self.do,
+            y=self.y,
+            given=self.given,
+            figsize=figsize,
+            title=repr(self) if title is None else title,
         )
 
     def __repr__(self) -> str:
@@ -199,3 +206,6 @@ class Identified(Frozen):
 
     def _repr_latex_(self) -> str:
         return f"${self.latex}$"
+
+
+guard_methods([Identified])

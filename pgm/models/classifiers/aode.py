@@ -12,6 +12,7 @@ from pgm.errors import InvalidStructure
 from pgm.frames.undeclared import Observations
 from pgm.models import BayesianNetwork
 from pgm.printing import label
+from pgm.runtime.clock import start_clock
 from pgm.variables import Variable
 
 from .families import FamilyClassifier, Sums, counted_states, log_joint, some, with_all, with_integer_states
@@ -85,7 +86,9 @@ class AODEClassifier(FamilyClassifier):
         with np.errstate(divide="ignore"):
             prior = np.log(self.class_prior_)
         total = np.full((seen.n_rows, len(prior)), -np.inf)
+        clock = start_clock()
         for first, sums in self._sums.items():
+            clock.check("averaging classifiers")
             real = first in values
             missing = np.isnan(values[first]) if real else codes[first] < 0
             whole = ~missing

@@ -15,6 +15,7 @@ from pgm.frames.undeclared import Observations
 from pgm.models import BayesianNetwork
 from pgm.models.learned import learn_structure
 from pgm.printing import label
+from pgm.runtime.clock import in_one_time
 from pgm.variables import Variable
 
 from .families import FamilyClassifier, frame_of, with_integer_states
@@ -117,6 +118,7 @@ class NetworkClassifier(FamilyClassifier):
         made._ranges = {n: _range(net, n) for n in names if net.variables[n].continuous}
         return made
 
+    @in_one_time
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows whose classes are known; returns the classifier itself.
 

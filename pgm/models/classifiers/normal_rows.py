@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from pgm.errors import InvalidArgument, listed, shown
 from pgm.learning import Collapsed, EStep, climb
 from pgm.models.mixtures.learning import believed
 from pgm.results.fit_report import FitReport
+from pgm.runtime.running import unstoppable
 
 from .training import Training
 
@@ -91,7 +93,8 @@ def learned(
         return Classes(normals, prior)
 
     if not np.isnan(rows).any() and known.all():
-        found = gathered(rows, shares, None, None, alone)
+        ask = partial(gathered, rows, shares, None, None, alone)
+        found = unstoppable(ask, data.clock, "learning a classifier")
         _refuse_empty(found.weight, data)
         return made(found, data.class_prior), None
 

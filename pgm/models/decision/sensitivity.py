@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from pgm.calls import guard_methods
 from pgm.cpds.table_input import is_number
 from pgm.errors import InvalidArgument, shown
 from pgm.printing import ROWS, Tabular, label
@@ -317,3 +318,6 @@ def _at(segments: tuple[Segment, ...], x: float) -> float:
 def _row(segment: Segment) -> list[Any]:
     ends = [segment.low, segment.high]
     return [*ends, *[segment.expected_utility(x) for x in ends], segment.otherwise]
+
+
+guard_methods([Segment])

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pgm.calls import guarded
 from pgm.errors import InvalidArgument, shown
 
 from .linear_dynamical_system import LinearDynamicalSystem
@@ -19,6 +20,7 @@ from .linear_parameters import numbers
 __all__ = ["autoregression", "constant_velocity", "level", "season", "trend"]
 
 
+@guarded
 def level(Q: float = 1.0, R: float = 0.0) -> LinearDynamicalSystem:
     """A level that wanders: a random walk, with a diffuse start.
 
@@ -35,6 +37,7 @@ def level(Q: float = 1.0, R: float = 0.0) -> LinearDynamicalSystem:
     return LinearDynamicalSystem(A=1.0, C=1.0, Q=Q, R=R, covariance="diffuse", states="level")
 
 
+@guarded
 def trend(Q: tuple[float, float] = (1.0, 1.0), R: float = 0.0) -> LinearDynamicalSystem:
     """A level with a slope, both of which wander, with a diffuse start.
 
@@ -56,6 +59,7 @@ def trend(Q: tuple[float, float] = (1.0, 1.0), R: float = 0.0) -> LinearDynamica
     return LinearDynamicalSystem(A, [[1.0, 0.0]], found, R, covariance="diffuse", states=names)
 
 
+@guarded
 def season(period: int, Q: float = 1.0, R: float = 0.0) -> LinearDynamicalSystem:
     """What returns every `period` steps and adds up to zero over them, but for noise, with a diffuse start.
 
@@ -81,6 +85,7 @@ def season(period: int, Q: float = 1.0, R: float = 0.0) -> LinearDynamicalSystem
     )
 
 
+@guarded
 def autoregression(coefficients: Any, Q: float = 1.0, R: float = 0.0) -> LinearDynamicalSystem:
     """What depends on its own last values, around zero, with the stationary start.
 
@@ -110,6 +115,7 @@ def autoregression(coefficients: Any, Q: float = 1.0, R: float = 0.0) -> LinearD
     return LinearDynamicalSystem(A, C, [_variance(Q)] + [0.0] * (found.size - 1), R, states=names)
 
 
+@guarded
 def constant_velocity(
     dimensions: int = 1, Q: float = 1.0, R: float = 1.0, gap: float = 1.0
 ) -> LinearDynamicalSystem:

@@ -271,7 +271,9 @@ class ComposedHMM(HiddenChain):
         """
         from pgm import plot
 
-        return plot.state_graph(_Shown(self), ax, figsize=figsize, title=title or self._title())
+        return plot.state_graph(
+            _Shown(self), ax, figsize=figsize, title=self._title() if title is None else title
+        )
 
 
 class _Shown:

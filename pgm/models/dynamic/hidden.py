@@ -549,7 +549,9 @@ class HiddenChain:
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
             title: the title; left out, it says what is shown.
         """
-        return self.to_network(2).plot(ax=ax, figsize=figsize, title=title or self._title())
+        return self.to_network(2).plot(
+            ax=ax, figsize=figsize, title=self._title() if title is None else title
+        )
 
     def __repr__(self) -> str:
         """The tables, then the emission."""

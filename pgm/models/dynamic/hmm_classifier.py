@@ -22,7 +22,7 @@ from pgm.models.classifiers.conventions import (
 from pgm.printing import label
 from pgm.randomness import generator
 from pgm.results import FitReport
-from pgm.runtime.clock import start_clock
+from pgm.runtime.clock import in_one_time, start_clock
 
 from . import hmm_conditional
 from .checks import weights_of
@@ -80,6 +80,7 @@ class HMMClassifier(Estimator):
 
     # --- learning ---
 
+    @in_one_time
     def fit(
         self, X: Any, y: Any, *, lengths: Any = None, sequence: Any = None, sample_weight: Any = None
     ) -> Self:

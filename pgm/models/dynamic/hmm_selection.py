@@ -14,6 +14,7 @@ from pgm.errors import InvalidArgument, listed, shown
 from pgm.frames import Sequences
 from pgm.models.selection import Selection, goodness
 from pgm.randomness import generator
+from pgm.runtime.clock import in_one_time
 from pgm.runtime.progress import report as report_progress
 
 from .hmm import HMM
@@ -60,6 +61,7 @@ class StateSelection(Selection[Candidate]):
 
 
 @guarded
+@in_one_time
 def select_states(
     data: Any,
     *,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pgm.calls import guard_methods
 from pgm.errors import ImpossibleEvidence, InvalidArgument
 from pgm.frames import has_parts
 from pgm.inference.engines import chain as engine
@@ -132,3 +133,6 @@ class HMMStream:
 
     def _repr_html_(self) -> str:
         return html_text(repr(self))
+
+
+guard_methods([HMMStream])

@@ -657,7 +657,9 @@ class InputOutputHMM(HiddenChain):
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
             title: the title; left out, it says what is shown.
         """
-        return input_output_network.picture(self).plot(ax=ax, figsize=figsize, title=title or self._title())
+        return input_output_network.picture(self).plot(
+            ax=ax, figsize=figsize, title=self._title() if title is None else title
+        )
 
 
 def _length(given: Any) -> int | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pgm.calls import guard_methods
 from pgm.errors import ImpossibleEvidence, InvalidArgument, shown
 from pgm.inference.engines import kalman
 from pgm.printing import html_text
@@ -221,3 +222,6 @@ def _lone(value: Any, width: int) -> Any:
         return [value]
     flat = isinstance(value, list | tuple | np.ndarray) and all(x is None or np.isscalar(x) for x in value)
     return [value] if width > 1 and flat and len(value) else value
+
+
+guard_methods([LinearStream])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pgm.calls import guard_methods
 from pgm.cpds.table_input import check_cells
 from pgm.errors import ImpossibleEvidence, InvalidArgument
 from pgm.frames import has_parts
@@ -149,3 +150,6 @@ class NetworkStream:
 
     def _repr_html_(self) -> str:
         return html_text(repr(self))
+
+
+guard_methods([NetworkStream])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pgm.calls import guard_methods
 from pgm.errors import InvalidArgument, shown
 from pgm.inference.engines import nonlinear as engine
 from pgm.printing import html_text
@@ -199,3 +200,6 @@ def begun(p: Parameters, how: Filter) -> Any:
 
 def _column(u: np.ndarray | None, now: Any) -> np.ndarray | None:
     return u if u is None or isinstance(now, engine.Particles) else u[:, None]
+
+
+guard_methods([NonlinearStream])

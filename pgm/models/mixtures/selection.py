@@ -14,6 +14,7 @@ from pgm.frames import weights_of
 from pgm.learning import Collapsed
 from pgm.models.selection import Selection
 from pgm.randomness import generator
+from pgm.runtime.clock import in_one_time
 from pgm.runtime.progress import report as report_progress
 
 from .mixture import Mixture
@@ -66,6 +67,7 @@ class ComponentSelection(Selection[Candidate]):
 
 
 @guarded
+@in_one_time
 def select_components(
     data: Any,
     *,

@@ -15,7 +15,7 @@ import numpy as np
 
 from pgm.inference.engines.branching.branching_arrays import FORBIDDEN, BranchingProblem, BranchingState
 from pgm.runtime.clock import Clock
-from pgm.runtime.running import beside
+from pgm.runtime.running import unstoppable
 
 _MOST_COLUMNS = 50_000
 _MOST_ROWS = 1_000_000  # examined, closed ones included
@@ -119,11 +119,11 @@ def relax(
 
     costs, matrix, right = _programme(p, s, r)
 
-    def solve(_: object) -> Any:
+    def solve() -> Any:
         options: Any = {"time_limit": max(seconds, 0.01)}
         return linprog(costs, A_eq=matrix, b_eq=right, method="highs-ipm", options=options)
 
-    found = beside(solve, (), np.zeros(1, np.uint8), clock, wait=0.0)  # HiGHS polls nothing
+    found = unstoppable(solve, clock, "branch and bound")
     if found.status != 0:
         return None
     moved = np.zeros(r.state_of.size, np.int64)
@@ -169,7 +169,7 @@ def whole(p: BranchingProblem, s: BranchingState, r: Residual, clock: Clock, sec
     is_whole = np.zeros(costs.size, np.int64)
     is_whole[: r.states.size] = 1
 
-    def solve(_: object) -> Any:
+    def solve() -> Any:
         return milp(
             costs,
             integrality=is_whole,
@@ -178,7 +178,7 @@ def whole(p: BranchingProblem, s: BranchingState, r: Residual, clock: Clock, sec
             options={"time_limit": max(seconds, 0.01), "mip_rel_gap": 0.0},
         )
 
-    found = beside(solve, (), np.zeros(1, np.uint8), clock, wait=0.0)
+    found = unstoppable(solve, clock, "branch and bound")
     states, least = None if found.x is None else _largest(p, r, found.x), None
     bound = found.mip_dual_bound
     if bound is not None and math.isfinite(bound):

@@ -19,6 +19,7 @@ from pgm.inference.engines.naming import Explanation, NamedMaxima
 from pgm.inference.engines.problem import BestStates, Rest, none_possible
 from pgm.inference.engines.table_sums import Context
 from pgm.inference.engines.wide_numbers import Wide, log_of
+from pgm.inference.program import SUMMED
 from pgm.inference.program.reduction import reduce_everything
 from pgm.results import Report
 from pgm.runtime.clock import Clock
@@ -94,12 +95,15 @@ def by_cuts(
     except TooLarge as error:
         if error.plan is None:
             raise
+        tried, more = "", "memory_limit"
+        if search and (posterior.program.kinds == SUMMED).any():
+            tried = "; a search takes no model in which variables hidden inside gates are summed"
+        elif search:
+            tried, more = "; a short search did not finish either", "time_limit"
         raise TooLarge(
             "The most probable states cannot be found exactly within the limits: the junction tree is too "
             "large, and minimum cuts leave too many variables undecided"
-            f"{'; a short search did not finish either' if search else ''}. "
-            "Observe more, or allow more with "
-            f"pgm.set_config({'time_limit' if search else 'memory_limit'}=...)."
+            f"{tried}. Observe more, or allow more with pgm.set_config({more}=...)."
             f"{remedies('map')}\n\n{plan or error.plan!r}",
             plan or error.plan,
         ) from None

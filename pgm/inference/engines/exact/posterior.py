@@ -40,6 +40,7 @@ from pgm.runtime.running import READING, Narrow, run
 from pgm.variables import VariableList
 
 _WORTH_FRONTS = 20.0  # log2 of the entries of a tree that sums inside gates first
+_CELLS = 4_000_000  # of samples, between two checks of the clock
 _PASSING_STEPS = 3e9  # of a sum that is a by-product: a few seconds
 _Answer = TypeVar("_Answer")
 
@@ -291,8 +292,14 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
     def all_states(self, case: Case, drawn: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Samples of the reduced variables completed by all others: the certain ones and the pruned ones."""
         r, n = case.reduced, len(drawn)
-        states = np.tile(np.maximum(case.codes, 0).astype(np.int64), (n, 1))
-        states[:, r.variables] = r.states[r.state_at[:-1] + drawn]
+        certain = np.maximum(case.codes, 0).astype(np.int64)
+        states = np.empty((n, certain.size), np.int64)
+        rows = max(1, _CELLS // max(certain.size, 1))
+        for begin in range(0, n, rows):
+            self.clock.check("completing the samples")
+            some = slice(begin, begin + rows)
+            states[some] = certain
+            states[some, r.variables] = r.states[r.state_at[:-1] + drawn[some]]
         draw_forward(self.program, case.dropped(), states, rng, self.clock)
         return states[:, : self.program.n_named]
 
