@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
 
 import pytest
@@ -43,6 +43,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection() -> None:
     """Import the package first: pytest would make a second copy of the first module that has doctests."""
     import pgm  # noqa: F401
+
+
+def pytest_collect_file(file_path: Path) -> None:
+    """The same of rooms that pgm does not import by itself."""
+    if file_path.suffix == ".py" and file_path.is_relative_to(_ROOT / "pgm"):
+        import_module(".".join(file_path.parent.relative_to(_ROOT).parts))
 
 
 def pytest_collection_finish() -> None:
