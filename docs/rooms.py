@@ -1,14 +1,18 @@
 """Every file of pgm and what it is about, room by room: `python docs/rooms.py` prints it, the site shows it.
 
 What a file is about is the first line of its docstring. The order of the rooms is that of the layers in
-pyproject.toml, so that each room imports only what stands above it here.
+pyproject.toml, so that each room imports only what stands above it here. The map of the folders stands in
+docs/developer/rooms.md itself: `python docs/rooms.py --write` after a folder is added or renamed.
 """
 
 import ast
+import sys
 import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "developer" / "rooms.md"
+BEGIN, END = "<!-- map -->\n", "<!-- end of the map -->\n"
 
 
 def rooms() -> list[str]:
@@ -31,9 +35,9 @@ def files(room: str) -> list[Path]:
 
 
 def about(path: Path) -> str:
-    """Return what a file says of itself."""
+    """Return what a file says of itself, as a cell of a table."""
     text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-    return " ".join(text.split("\n\n")[0].split())
+    return " ".join(text.split("\n\n")[0].split()).replace("|", r"\|")
 
 
 def tables() -> str:
@@ -42,11 +46,34 @@ def tables() -> str:
     for room in rooms():
         lines += [f"## {room}", "", "| file | what it is about |", "| --- | --- |"]
         for path in files(room):
-            said = about(path).replace("|", r"\|")
-            lines.append(f"| `{path.relative_to(ROOT).as_posix()}` | {said} |")
+            lines.append(f"| `{path.relative_to(ROOT).as_posix()}` | {about(path)} |")
         lines.append("")
     return "\n".join(lines)
 
 
+def house() -> str:
+    """Return the map: every folder, and every file that is a room by itself, in the order of the layers."""
+    lines = ["| where | what is there |", "| --- | --- |"]
+    for room in rooms():
+        at = ROOT / "pgm" / room
+        if room.startswith("inference/") and not any("pgm/inference/`" in line for line in lines):
+            lines.append(f"| `pgm/inference/` | {about(at.parent / '__init__.py')} |")
+        if not at.is_dir():
+            lines.append(f"| `pgm/{room}.py` | {about(at.with_suffix('.py'))} |")
+            continue
+        for path in sorted(at.rglob("__init__.py")):
+            lines.append(f"| `{path.parent.relative_to(ROOT).as_posix()}/` | {about(path)} |")
+    return "\n".join(lines) + "\n"
+
+
+def page() -> str:
+    """Return the page with the map of today."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    return f"{before}{BEGIN}\n{house()}\n{END}{rest.partition(END)[2]}"
+
+
 if __name__ == "__main__":
-    print(tables())
+    if "--write" in sys.argv:
+        PAGE.write_text(page(), encoding="utf-8")
+    else:
+        print(tables())

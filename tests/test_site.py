@@ -71,6 +71,8 @@ def test_every_file_of_pgm_has_its_place_among_the_rooms() -> None:
     outside = {"pgm/__init__.py", "pgm/inference/__init__.py"}
     assert set(listed) | outside == {p.relative_to(ROOT).as_posix() for p in (ROOT / "pgm").rglob("*.py")}
     assert len(listed) == len(set(listed))
+    page = (DOCS / "developer" / "rooms.md").read_text(encoding="utf-8")
+    assert page == rooms.page(), "the map is not that of today: python docs/rooms.py --write"  # type: ignore[attr-defined]
     order = [
         "pgm/errors.py",
         "pgm/runtime/clock.py",

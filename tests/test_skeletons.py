@@ -306,18 +306,15 @@ def test_the_search_to_copy_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
                 pass
 
 
-# --- as a newcomer does it: a copy of the house, in which only files change that the head names ---
+# --- as a newcomer does it: a copy of the house, in which only files change that the heads name ---
 
 
 class House:
-    """A copy of the house to which a skeleton is added; `edits` are what stands there, and what shall."""
+    """A copy of the house to which skeletons are added, each with the files that its head names, and no others."""
 
-    def __init__(
-        self, folder: Path, name: str, new: dict[str, str], edits: dict[str, dict[str, str]]
-    ) -> None:
+    def __init__(self, folder: Path) -> None:
         house, self.folder = FOLDER.parents[2], folder
-        assert {*new, *edits} <= set(named(name))
-        for room in ("pgm", "tests"):
+        for room in ("pgm", "tests", "docs"):
             for place, rooms, files in os.walk(house / room):
                 here = folder / Path(place).relative_to(house)
                 here.mkdir(parents=True)
@@ -328,21 +325,25 @@ class House:
                     (here / file).symlink_to(Path(place, file))
         for file in ("conftest.py", "pyproject.toml", "build_loops"):
             (folder / file).symlink_to(house / file)
+
+    def add(self, name: str, new: dict[str, str], edits: dict[str, dict[str, str]]) -> None:
+        """Add a skeleton; `edits` are what stands in a file, and what shall."""
+        assert {*new, *edits} <= set(named(name))
         for path, text in new.items():
-            (folder / path).parent.mkdir(exist_ok=True)
-            (folder / path).write_text(text)
+            (self.folder / path).parent.mkdir(exist_ok=True)
+            (self.folder / path).write_text(text)
         for path, changes in edits.items():
-            text = (house / path).read_text()
+            text = (self.folder / path).read_text()
             for old, other in changes.items():
                 assert text.count(old) == 1, (path, old)
                 text = text.replace(old, other)
-            (folder / path).unlink()
-            (folder / path).write_text(text)
+            (self.folder / path).unlink()
+            (self.folder / path).write_text(text)
 
     def run(self, *command: str) -> str:
         """What this prints there."""
         done = subprocess.run(
-            [sys.executable, "-m", *command],
+            [sys.executable, *command],
             cwd=self.folder,
             env={**os.environ, "PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"},
             capture_output=True,
@@ -352,9 +353,6 @@ class House:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    def tests(self, *which: str) -> str:
-        return self.run("pytest", "-q", "-n0", "-p", "no:cacheprovider", *which)
-
 
 def parts(name: str) -> list[str]:
     """Head and sections of a skeleton that is for several files; what each imports stands in it."""
@@ -362,14 +360,55 @@ def parts(name: str) -> list[str]:
     return [head, *(text.replace("\n# -> from", "\nfrom") for text in found)]
 
 
-def test_an_engine_needs_no_other_file_than_its_head_names(tmp_path: Path) -> None:
-    """The conformance of all engines asks it everything; the command knows its name."""
+def before(line: str, more: str) -> dict[str, str]:
+    """One more line before this one."""
+    return {line: f"{more}\n{line}"}
+
+
+def add_distribution(house: House) -> None:
+    house.add(
+        "cpd",
+        {"pgm/cpds/echo.py": (FOLDER / "cpd.py").read_text()},
+        {
+            "pgm/cpds/registry.py": {
+                **before("from .hybrid_logistic", "from .echo import Echo"),
+                "    LinearGaussian,\n)": "    LinearGaussian,\n    Echo,\n)",
+            },
+            "pgm/cpds/__init__.py": {
+                **before("from .estimator import", "from .echo import Echo"),
+                **before('    "EstimatorCPD",', '    "Echo",'),
+            },
+            "pgm/__init__.py": {
+                **before("    EstimatorCPD,\n    Exactly", "    Echo,"),
+                **before('    "EstimatorCPD",', '    "Echo",'),
+                "_FORMS = (": "_FORMS = (\n    Echo,",
+            },
+            "docs/schema/pgm-1.json": {
+                '{"required": ["linear-gaussian"]}': '{"required": ["linear-gaussian"]}, {"required": ["echo"]}',
+                '        "parity": {': '        "echo": {"$ref": "#/$defs/probability"},\n        "parity": {',
+            },
+            "docs/reference/distributions.rst": before(".. autoclass:: pgm.Parity", ".. autoclass:: pgm.Echo\n"),
+            "tests/cpds/gates.py": {
+                "\n# Of every kind in": "\ndef echo(rng: np.random.Generator, parents: dict[str, int], k: int) -> Made:\n"
+                "    p = round(float(rng.random()), 3)\n"
+                "    table = [[p if i == j else (1 - p) / (k - 1) for i in range(k)] for j in range(k)]\n"
+                "    return pgm.Echo(*parents, p), np.array(table)\n\n\n# Of every kind in",
+                "    k = 2 if kind in OF": '    parents = {"a": 3} if kind == "echo" else parents\n    k = 2 if kind in OF',
+                **before('    "linear-gaussian": gaussian,', '    "echo": echo,'),
+            },
+            "tests/html_page.py": before(
+                '    net.add("odd", pgm.Parity', '    net.add("again", pgm.Echo("a", 0.8))'
+            ),
+        },
+    )
+
+
+def add_engine(house: House) -> None:
     head, options, code = parts("engine")
-    folder, auto = "pgm/inference/engines/alone", "from pgm.inference.engines.auto import Auto\n"
+    folder, after = "pgm/inference/engines/alone", "from pgm.inference.engines.auto import Auto\n"
     here = 'module = __name__  # -> f"{__name__}.prepared"'
     assert here in options
-    house = House(
-        tmp_path,
+    house.add(
         "engine",
         {
             f"{folder}/__init__.py": head + options.replace(here, 'module = f"{__name__}.prepared"  #'),
@@ -377,21 +416,17 @@ def test_an_engine_needs_no_other_file_than_its_head_names(tmp_path: Path) -> No
         },
         {
             "pgm/inference/engines/__init__.py": {
-                auto: f"from pgm.inference.engines.alone import Alone\n{auto}",
-                "    for kind in (\n        Exact,\n": "    for kind in (\n        Alone,\n        Exact,\n",
-            }
+                **before(after, "from pgm.inference.engines.alone import Alone"),
+                "        Variational,\n    )": "        Variational,\n        Alone,\n    )",
+            },
+            "docs/reference/engines.rst": before(".. autoclass:: pgm.engines.Gibbs", ".. autoclass:: pgm.engines.Alone\n"),
         },
     )
-    asked = "tests/inference/test_conformance.py", f"{folder}/__init__.py"
-    assert "29 passed" in house.tests(*asked, "-k", "alone or Alone")
-    assert "APPROXIMATE (alone)" in house.run("pgm", "query", "asia", "lung", "--engine", "alone")
 
 
-def test_a_file_format_needs_no_other_file_than_its_head_names(tmp_path: Path) -> None:
-    """The tests of all formats find it: round trips of any names, broken files, wrong rows, sizes."""
+def add_file_format(house: House) -> None:
     root = '"words": "states a x y\\ntable a = {} {}",'
-    house = House(
-        tmp_path,
+    house.add(
         "file_format",
         {"pgm/io/words.py": (FOLDER / "file_format.py").read_text()},
         {
@@ -409,35 +444,107 @@ def test_a_file_format_needs_no_other_file_than_its_head_names(tmp_path: Path) -
             },
         },
     )
-    assert "passed" in house.tests("tests/io/test_formats.py", "-k", "words or registry")
-    (tmp_path / "net.words").write_text("states a x y\ntable a = 0.25 0.75\n")
-    assert "0.75" in house.run("pgm", "query", "net.words", "a")
 
 
-def test_a_search_needs_no_other_file_than_its_head_names(tmp_path: Path) -> None:
-    """The tests of all searches find it; the command takes its options, and its example runs."""
+def add_search(house: House) -> None:
     head, options, code = parts("search")
     registry = "SEARCHES: dict[str, type[Search]] = {"
-    house = House(
-        tmp_path,
+    house.add(
         "search",
         {"pgm/learning/searching/once.py": head + code},
         {
             "pgm/learning/searches.py": {
                 registry: options.split("searches import Search\n")[1] + registry,
                 "(OrderMCMC, StructureMCMC)": "(OrderMCMC, StructureMCMC, Once)",
-            }
+            },
+            "tests/test_house.py": before('    "pgm/variables.py"', '    "pgm/learning/searches.py": "one list",'),
+            "docs/reference/learning.rst": before(
+                ".. autoclass:: pgm.searches.Tabu", ".. autoclass:: pgm.searches.Once\n"
+            ),
         },
     )
-    own = "test_a_search_does_not_depend_on_the_order_of_columns_and_rows[once]"
-    out = house.tests(
-        f"tests/learning/test_searches.py::{own}",
-        "tests/learning/test_searches.py::test_a_search_obeys_what_is_known[once]",
-        "pgm/learning/searches.py::pgm.learning.searches.Once",
+
+
+def add_dynamic_model(house: House) -> None:
+    model, code = parts("dynamic_model")[0], (FOLDER / "dynamic_model.py").read_text()
+    own, form = code.split("# --- its JSON")[0], code.split("finds the line and column of whatever is wrong ---\n")[1]
+    imports = "\n".join(line for line in model.splitlines() if re.match("from (pgm.(dist|err|io)|typ.*Any|__)", line))
+    made = "from pgm.models.dynamic.sticky import Sticky"
+    house.add(
+        "dynamic_model",
+        {
+            "pgm/models/dynamic/sticky.py": own,
+            "pgm/io/json/sticky.py": f'"""Sticky chains in JSON."""\n\n{imports}\n{made}\n\n{form}',
+        },
+        {
+            "pgm/models/dynamic/__init__.py": {
+                **before("from .switching_linear", "from .sticky import Sticky"),
+                **before('    "SwitchingLinear', '    "Sticky",'),
+                "[HMM, MarkovChain,": "[HMM, MarkovChain, Sticky,",
+            },
+            "pgm/io/json/__init__.py": before(
+                '    "mixture": Form', '    "sticky": Form(f"{_DYNAMIC}.sticky.Sticky", "sticky", version=2),'
+            ),
+            "docs/schema/pgm-2.json": {
+                '{"required": ["mixture"]}': '{"required": ["mixture"]}, {"required": ["sticky"]}',
+                **before('    "mixture": {', '    "sticky": {"type": "object", "required": ["states", "stay"]},'),
+            },
+            "pgm/__init__.py": {
+                "LinearDynamicalSystem, MarkovChain, components": "MarkovChain, Sticky, components",
+                **before('    "StudentT",', '    "Sticky",'),
+                **before('    "LeftToRight": "pgm', '    "Sticky": "pgm.models.dynamic",'),
+            },
+            "docs/reference/models.rst": before(".. autoclass:: pgm.MarkovChain", ".. autoclass:: pgm.Sticky\n   :members:\n"),
+            "docs/conf.py": before("        pgm.MarkovChain,", "        pgm.Sticky,"),
+            "tests/test_randomness.py": before("    yield pgm.MarkovChain(", '    yield pgm.Sticky(0.6, states=["a", "b"])'),
+            "tests/html_page.py": before('        "Markov chain": pgm', '        "sticky": pgm.Sticky(0.7, states=["a", "b"]),'),
+        },
     )
-    assert "3 passed" in out
-    ROWS.to_csv(tmp_path / "rows.csv", index=False)
-    assert "Once(least=5)" in house.run("pgm", "learn", "rows.csv", "--search", "once:least=5")
+
+
+def add_adapter(house: House) -> None:
+    house.add(
+        "adapter",
+        {"pgm/adapters/bells.py": (FOLDER / "adapter.py").read_text()},
+        {
+            "pgm/adapters/__init__.py": {
+                **before("from .densities import", "from .bells import Bells"),
+                **before('    "ClusterQuality",', '    "Bells",'),
+            },
+            "docs/reference/adapters.rst": before(
+                ".. autoclass:: pgm.adapters.Winnow", ".. autoclass:: pgm.adapters.Bells\n"
+            ),
+        },
+    )
+
+
+ADDED = (add_distribution, add_engine, add_file_format, add_search, add_dynamic_model, add_adapter)
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> House:
+    made = House(tmp_path_factory.mktemp("house"))
+    for add in ADDED:
+        add(made)
+    return made
+
+
+# Tests that go over everything of a kind, and so find what is new there.
+FIND_IT = [
+    *(f"tests/cpds/test_statistics.py::{each}" for each in (
+        "test_every_kind_of_the_registry_is_tried",
+        "test_statistics_of_parts_add_up_to_those_of_the_whole[echo]",
+        "test_a_weight_is_so_many_rows[echo]",
+        "test_a_prior_is_rows_that_were_never_seen[echo]",
+        "test_expected_counts_in_the_shape_of_the_table_are_data_too[echo]",
+        "test_its_parts_make_it_again[0-echo]",
+    )),
+]
+
+
+def test_what_is_copied_needs_no_other_file_than_its_head_names(house: House) -> None:
+    out = house.run("-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", *FIND_IT)
+    assert f"{len(FIND_IT)} passed" in out
 
 
 def test_the_loops_to_copy_are_some(tmp_path: Path) -> None:

@@ -272,6 +272,13 @@ def test_each_version_has_a_schema(version):
     jsonschema.Draft202012Validator.check_schema(schema)
 
 
+@pytest.mark.parametrize("key", ours.FORMS)
+def test_every_form_is_in_the_schema_of_its_version(key):
+    schema = json.loads((ROOT / f"docs/schema/pgm-{ours.FORMS[key].version}.json").read_text())
+    assert key in schema["properties"]
+    assert key in {name for one in schema["oneOf"] for name in one["required"]}
+
+
 # --- what has no JSON form ----------------------------------------------------------------------------------
 
 

@@ -1,10 +1,10 @@
 """A classifier in scikit-learn's conventions: copy, rename, fill in. `->` says what else belongs to it.
 
 -> pgm/adapters/bells.py: this file; a family of several gets a folder
--> pgm/adapters/__init__.py: its name, which stands in `pgm.adapters` and not at the top of `pgm`
--> docs/reference/adapters.rst: a line with it; docs/how-to/classifier-in-a-network.md shows what a network adds
--> tests/adapters/estimators.py: `check` runs scikit-learn's whole battery, and asserts how long it was
--> CHANGELOG.md: a line
+-> pgm/adapters/__init__.py: its import and its name in the list: it is `pgm.adapters.Bells`, and not at the top of `pgm`
+-> tests/adapters/test_bells.py: `check` of tests/adapters/estimators.py runs scikit-learn's whole battery, and asserts how
+   long it was; and an oracle of its own
+-> docs/reference/adapters.rst, CHANGELOG.md: a line each; docs/how-to/classifier-in-a-network.md shows what a network adds
 
 Nothing is needed for the bridge: whatever keeps the conventions is the distribution of a node by
 `pgm.EstimatorCPD(Bells().fit(X, y), parents=[...])`, and is fitted inside a network with `sample_weight`.
@@ -50,6 +50,9 @@ class Bells(RowsClassifier):
         Raises:
             InvalidArgument: an option is out of range; one class only, or not one for each row.
             InvalidFrame: a value is missing or not a number.
+
+        >>> Bells(1.0).fit([[0.0], [1.0], [4.0]], ["a", "a", "b"]).means_.tolist()
+        [[0.5], [4.0]]
         """
         if isinstance(self.width, bool) or not isinstance(self.width, int | float) or not self.width > 0.0:
             raise InvalidArgument(f"width= is a number above 0, not {shown(self.width)}.")
@@ -67,6 +70,9 @@ class Bells(RowsClassifier):
         Raises:
             IncompleteModel: there was no `fit`.
             InvalidFrame: a value is missing or not a number; the columns are not those of `fit`.
+
+        >>> Bells(1.0).fit([[0.0], [4.0]], ["a", "b"]).predict_proba([[2.0]]).tolist()
+        [[0.5, 0.5]]
         """
         rows = self._read(X)
         off = (rows**2).sum(axis=1)[:, None] - 2.0 * rows @ self.means_.T + (self.means_**2).sum(axis=1)

@@ -2,9 +2,11 @@
 
 -> pgm/cpds/echo.py: this file
 -> pgm/cpds/registry.py: its import, and its name in the list; JSON, pictures, messages and tests find it there
--> pgm/__init__.py: its public name, and docs/reference/distributions.rst: a line with it
--> docs/schema/pgm-1.json: what `to_parts` returns, under the key `kind`
+-> pgm/cpds/__init__.py, pgm/__init__.py: its public name; in the latter also under _FORMS: wrong keywords are then named
+-> docs/schema/pgm-1.json: what `to_parts` returns, under the key `kind`, which "oneOf" lists in the order of the registry
+-> docs/reference/distributions.rst, CHANGELOG.md: a line each
 -> tests/cpds/gates.py: how to make a random one; test_statistics.py then asks it all that the protocol promises
+-> tests/html_page.py: a node with it, beside the other forms: what is printed is short, in a notebook too
 """
 
 from __future__ import annotations
@@ -29,6 +31,13 @@ class Echo(CPD):
     Args:
         parent: the name of the parent, whose states the child has.
         p: how often it is repeated.
+
+    >>> import pgm
+    >>> net = pgm.BayesianNetwork()
+    >>> net.add("said", [0.5, 0.5], states=["yes", "no"])
+    >>> net.add("heard", Echo("said", 0.8))
+    >>> round(net.probability({"said": "yes", "heard": "no"}), 6)
+    0.1
     """
 
     __slots__ = ("_p", "_parent")  # a value: nothing changes after it is made
@@ -63,7 +72,8 @@ class Echo(CPD):
 
     def factor(self, scope: Sequence[int]) -> Dense:
         """Return what the engine multiplies. -> with many parents a pgm.factors.Gate: small tables in a chain."""
-        return Dense(np.array([scope], dtype=np.int64), self._matrix(), 1)  # 1: it sums to one over its last axis
+        heads = 1  # it sums to one over its last axis
+        return Dense(np.array([scope], dtype=np.int64), self._matrix(), heads)
 
     def rows(self, codes: Codes) -> Array:
         """Return P(child | row) for each row of the parents' codes."""
@@ -107,6 +117,15 @@ class Echo(CPD):
     def to_dict(self) -> dict[Any, Any]:
         """Return the parameters as plain Python objects."""
         return {"parent": self._parent, "p": self._p}
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether both repeat the same parent equally often, for the same child."""
+        if not isinstance(other, Echo):
+            return NotImplemented
+        mine, theirs = ((e._child, e._given, e._parent, e._p) for e in (self, other))
+        return mine == theirs
+
+    __hash__ = None  # type: ignore[assignment]
 
     def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
         """Return header, first rows and the number of rows of what is printed."""

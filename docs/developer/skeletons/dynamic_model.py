@@ -2,9 +2,11 @@
 
 -> pgm/models/dynamic/sticky.py: this file; the functions of its last part go to pgm/io/json/sticky.py
 -> pgm/models/dynamic/__init__.py: its import, and its line among the guarded: wrong keywords are then named
--> pgm/io/json/__init__.py: its line in FORMS; and docs/schema/pgm-1.json, which describes its key
--> pgm/__init__.py: its name, three times; and docs/reference/models.rst, docs/conf.py, CHANGELOG.md
--> tests/test_randomness.py and tests/html_page.py: a line each, beside the other models
+-> pgm/io/json/__init__.py: its line in FORMS, with version=2; and docs/schema/pgm-2.json, which describes its key
+-> pgm/__init__.py: its name, for the type checker, in __all__ and in _LAZY
+-> docs/reference/models.rst, docs/conf.py, CHANGELOG.md: a line each
+-> tests/test_randomness.py, tests/html_page.py: a line each, beside the other models
+-> tests/models/test_sticky.py: its answers beside those of `to_network`; its file, which comes back as it was, by the schema
 
 This one stays in its state with one probability, and else goes to any other state alike.
 """
@@ -80,15 +82,28 @@ class Sticky:
             sequence: the column of a data frame that says which sequence a row belongs to.
 
         Raises:
-            InvalidArgument: a value is not a state or missing; a sequence is empty.
+            InvalidArgument: a value is not a state or missing; a sequence is empty; there are no parameters yet.
 
-        -> an example
+        >>> float(Sticky(0.5, states=[0, 1]).score([[0], [1]]))  # two sequences of one step
+        -1.3862943611198906
         """
         counts = self._counted(data, lengths, sequence)
         return Logarithm(log_likelihood(*counts, self.stay, self.domain.card), CHAIN)  # -> its report
 
     def fit(self, data: Any, *, lengths: Any = None, sequence: Any = None) -> Self:
-        """Learn from sequences of states; returns the chain itself, which stays as it was if this fails."""
+        """Learn from sequences of states; returns the chain itself, which stays as it was if this fails.
+
+        Args:
+            data: sequences, as for `score`.
+            lengths: how many steps each sequence has, if all are concatenated.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+
+        Raises:
+            InvalidArgument: a value is not a state or missing; no sequence has a second step.
+
+        >>> Sticky(states=["dry", "wet"]).fit(["dry", "dry", "dry", "wet", "wet"]).stay
+        0.75
+        """
         _, stayed, moved = self._counted(data, lengths, sequence)
         if not stayed + moved:
             raise InvalidArgument("There is no second step in these sequences to learn from.")
@@ -96,7 +111,18 @@ class Sticky:
         return self
 
     def sample(self, n: int, *, seed: int | np.random.Generator | None = None) -> np.ndarray:
-        """Draw a sequence of n states."""
+        """Draw a sequence of states.
+
+        Args:
+            n: how many.
+            seed: for the same draws again.
+
+        Raises:
+            InvalidArgument: n or the seed is not a whole number, or negative; there are no parameters yet.
+
+        >>> Sticky(1.0, states=["dry", "wet"]).sample(3, seed=0).tolist()
+        ['wet', 'wet', 'wet']
+        """
         random, k = generator(seed), self.domain.card  # the one gate for seeds
         moves = random.random(draw_count(n)) >= self.stay
         steps = np.where(moves, random.integers(1, k, size=n), 0)
@@ -104,7 +130,17 @@ class Sticky:
         return np.take(self.domain.array, steps.cumsum() % k)
 
     def to_network(self, steps: int) -> BayesianNetwork:
-        """Return the Bayesian network of this many steps, "state[0]", "state[1]", ...: the same numbers."""
+        """Return the Bayesian network of this many steps, "state[0]", "state[1]", ...: the same numbers.
+
+        Args:
+            steps: how many.
+
+        Raises:
+            InvalidArgument: not a whole number of at least 1; there are no parameters yet.
+
+        >>> Sticky(0.9, states=["dry", "wet"]).to_network(2).query("state[1]", {"state[0]": "dry"})["wet"]
+        0.1
+        """
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
             raise InvalidArgument(f"steps= is a whole number of at least 1, not {shown(steps)}.")
         k, states = self.domain.card, list(self.domain.states)
@@ -152,7 +188,7 @@ class Sticky:
         return [("states", ", ".join(map(str, self.domain.states))), ("stays", stay)]
 
     def _counted(self, data: Any, lengths: Any, sequence: Any) -> tuple[np.ndarray, float, float]:
-        """How often sequences begin in each state, and how often they stay and move: sufficient statistics."""
+        """How often sequences begin in each state, stay and move: sufficient statistics."""
         domain = self.domain
         read = sequences(  # the one gate for sequences
             data, lengths=lengths, sequence=sequence, is_value=lambda value: domain.find(value) >= 0

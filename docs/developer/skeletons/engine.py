@@ -2,7 +2,8 @@
 
 -> pgm/inference/engines/alone/__init__.py: the class of options; pgm/inference/engines/alone/prepared.py: all else
 -> pgm/inference/engines/__init__.py: its class in ENGINES; the conformance suite, messages and the command find it there
--> its page: docs/reference/engines.rst
+-> docs/reference/engines.rst: its page; docs/how-to/big-networks.md: when to choose it; CHANGELOG.md: a line
+-> docs/developer/rooms.md: its folder on the map, by `python docs/rooms.py --write`
 
 This one looks at factors of one variable and at no others: exact where there are no others, else a caricature.
 """
@@ -69,7 +70,8 @@ def solve(problem: Problem, options: Alone, clock: Clock) -> Solution:
     values: np.ndarray | None = beliefs  # of all variables, one after the other
     if problem.targets is not None:  # the joint of these; None: put it together from answers for single ones
         own = [beliefs[g.state_at[i] : g.state_at[i + 1]] for i in problem.targets.tolist()]
-        values = None if len(own) > 1 else own[0] if own else np.ones(1)  # of none: only the total is asked for
+        single = own[0] if own else np.ones(1)  # of none: only the total is asked for
+        values = None if len(own) > 1 else single
     mantissa, exponent = graph.constant  # wide numbers: no evidence is too improbable
     shift = int(log / math.log(2.0))
     return Solution(
@@ -81,8 +83,11 @@ def solve(problem: Problem, options: Alone, clock: Clock) -> Solution:
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
-class AloneSums(ReducedSums):  # -> ReducedMaxima for `map`; NamedDraws for `sample`; a `plan`: what it can, no more
-    """A model with what is known of it, ready to be asked of this engine."""
+class AloneSums(ReducedSums):
+    """A model with what is known of it, ready to be asked of this engine.
+
+    -> ReducedMaxima for `map`; NamedDraws for `sample`; a `plan`: what it can, no more
+    """
 
     def run(self, problem: Problem) -> Solution:
         """Sum a reduced question."""

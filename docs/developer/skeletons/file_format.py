@@ -4,7 +4,7 @@
 -> tests/io/formats.py: a network of one node under ROOT, what it cannot hold under MAY_REFUSE, two files under MORE_SEEDS
 -> tests/io/test_formats.py: a file with two errors under TWO_WRONG; the tests there find the format in the registry
    and try round trips of any names and thousands of broken files
--> a paragraph in docs/how-to/files.md and a line in docs/reference/files.rst
+-> docs/how-to/files.md: its row in the table; CHANGELOG.md: a line
 
 A line of this one is `network NAME`, `states NAME STATE ...` or `table CHILD PARENT ... = P P ...`, in which the state
 of the child changes fastest. Names and states are words: what has white space cannot be held, and `write` says so.
@@ -21,8 +21,8 @@ import numpy as np
 from pgm.cpds.table import TableCPD
 from pgm.cpds.table_input import check_cells, checked
 from pgm.errors import FileFormatError, InvalidArgument, PGMError, nearest, shown
-from pgm.io.text import NUMBER, Text
 from pgm.io.refusals import Refusals
+from pgm.io.text import NUMBER, Text
 from pgm.io.writing import bayesian, states_as_text, tables
 from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.runtime.progress import each
@@ -52,7 +52,7 @@ def read(source: Text) -> BayesianNetwork:
                     raise InvalidArgument(
                         f"expected one 'states' or 'table' of a name, found {shown(line[0])}"
                     )
-            except PGMError as error:  # the rooms below do not know where in the file they are: here it is said
+            except PGMError as error:  # the rooms below do not know where in the file they are
                 raise source.error(str(error), line.start()) from None
     refusals.check()  # a table that is wrong is not missing besides
     for name in variables:

@@ -83,7 +83,7 @@ def search(options: Once, problem: StructureProblem) -> Found:
             if gain <= options.least + _SLACK * (1.0 + abs(here)):
                 continue
             parents[v] = found.parents[v] = more
-            above |= np.outer(above[:, u], above[v])  # -> such updates belong in a compiled.py if there are many
+            above |= np.outer(above[:, u], above[v])  # -> in a compiled.py if there are many
             found.score += gain
             found.trace.append(Move("add", (u, v), found.score))
     except (OutOfTime, KeyboardInterrupt) as error:  # the best so far is the answer, and says so

@@ -1,4 +1,4 @@
-"""The JSON of pgm: every model in full, to the last bit; docs/schema/pgm-1.json describes it.
+"""The JSON of pgm: every model in full, to the last bit; the schemas in docs/schema describe it.
 
     {"pgm": 1, "name": "wet", "nodes": [{"name": "rain", "states": ["no", "yes"], "table": [[0.8, 0.2]]}]}
 
