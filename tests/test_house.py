@@ -266,11 +266,30 @@ TEXTS = [
 
 
 def test_files_that_pages_name_exist() -> None:
-    for page in [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    """In sentences and tables, on every page but decisions, which are never rewritten."""
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    named = 0
+    for page in sorted(
+        page for page in pages if page.parent.name != "decisions" and page.name != "CHANGELOG.md"
+    ):
+        text = page.read_text(encoding="utf-8")
         for path in re.findall(
-            r"`((?:pgm|tests|docs|benchmarks)/[\w/.]*\w)`", page.read_text(encoding="utf-8")
+            r"\b(?<!/)((?:pgm|tests|docs|benchmarks|build_loops|examples)/[\w/.-]*\w)", text
         ):
+            named += 1
             assert (ROOT / path).exists(), f"{page.name} names {path}"
+    assert named > 150  # the map among them
+
+
+def test_every_decision_is_in_the_list() -> None:
+    """Each once, in order; a number that has no record is said to have none."""
+    folder = ROOT / "docs" / "decisions"
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^- \[(\d{4})\]\((\1-[\w-]+\.md)\) \w", text, re.MULTILINE)
+    assert [file for _, file in listed] == sorted(path.name for path in folder.glob("0*.md"))
+    numbers = {f"{n:04d}" for n in range(1, int(listed[-1][0]) + 1)}
+    unused = text.split("\n- ")[0].split("stay unused")[1]
+    assert set(re.findall(r"\d{4}", unused)) == numbers - {number for number, _ in listed}
 
 
 def test_no_file_names_this_machine() -> None:

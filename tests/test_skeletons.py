@@ -310,7 +310,7 @@ def test_the_search_to_copy_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class House:
-    """A copy of the house to which skeletons are added, each with the files that its head names, and no others."""
+    """A copy of the house to which skeletons are added: each changes only files that its head names."""
 
     def __init__(self, folder: Path) -> None:
         house, self.folder = FOLDER.parents[2], folder
@@ -365,6 +365,14 @@ def before(line: str, more: str) -> dict[str, str]:
     return {line: f"{more}\n{line}"}
 
 
+ECHO = """def echo(rng: np.random.Generator, parents: dict[str, int], k: int) -> Made:
+    p = round(float(rng.random()), 3)
+    table = [[p if i == j else (1 - p) / (k - 1) for i in range(k)] for j in range(k)]
+    return pgm.Echo(*parents, p), np.array(table)
+
+"""
+
+
 def add_distribution(house: House) -> None:
     house.add(
         "cpd",
@@ -384,16 +392,15 @@ def add_distribution(house: House) -> None:
                 "_FORMS = (": "_FORMS = (\n    Echo,",
             },
             "docs/schema/pgm-1.json": {
-                '{"required": ["linear-gaussian"]}': '{"required": ["linear-gaussian"]}, {"required": ["echo"]}',
-                '        "parity": {': '        "echo": {"$ref": "#/$defs/probability"},\n        "parity": {',
+                '["linear-gaussian"]}': '["linear-gaussian"]}, {"required": ["echo"]}',
+                **before('        "parity": {', '        "echo": {"$ref": "#/$defs/probability"},'),
             },
-            "docs/reference/distributions.rst": before(".. autoclass:: pgm.Parity", ".. autoclass:: pgm.Echo\n"),
+            "docs/reference/distributions.rst": before(
+                ".. autoclass:: pgm.Parity", ".. autoclass:: pgm.Echo\n"
+            ),
             "tests/cpds/gates.py": {
-                "\n# Of every kind in": "\ndef echo(rng: np.random.Generator, parents: dict[str, int], k: int) -> Made:\n"
-                "    p = round(float(rng.random()), 3)\n"
-                "    table = [[p if i == j else (1 - p) / (k - 1) for i in range(k)] for j in range(k)]\n"
-                "    return pgm.Echo(*parents, p), np.array(table)\n\n\n# Of every kind in",
-                "    k = 2 if kind in OF": '    parents = {"a": 3} if kind == "echo" else parents\n    k = 2 if kind in OF',
+                **before("# Of every kind in", ECHO),
+                **before("    k = 2 if kind in OF", '    parents = {"a": 3} if kind == "echo" else parents'),
                 **before('    "linear-gaussian": gaussian,', '    "echo": echo,'),
             },
             "tests/html_page.py": before(
@@ -419,7 +426,9 @@ def add_engine(house: House) -> None:
                 **before(after, "from pgm.inference.engines.alone import Alone"),
                 "        Variational,\n    )": "        Variational,\n        Alone,\n    )",
             },
-            "docs/reference/engines.rst": before(".. autoclass:: pgm.engines.Gibbs", ".. autoclass:: pgm.engines.Alone\n"),
+            "docs/reference/engines.rst": before(
+                ".. autoclass:: pgm.engines.Gibbs", ".. autoclass:: pgm.engines.Alone\n"
+            ),
         },
     )
 
@@ -457,7 +466,9 @@ def add_search(house: House) -> None:
                 registry: options.split("searches import Search\n")[1] + registry,
                 "(OrderMCMC, StructureMCMC)": "(OrderMCMC, StructureMCMC, Once)",
             },
-            "tests/test_house.py": before('    "pgm/variables.py"', '    "pgm/learning/searches.py": "one list",'),
+            "tests/test_house.py": before(
+                '    "pgm/variables.py"', '    "pgm/learning/searches.py": "one list",'
+            ),
             "docs/reference/learning.rst": before(
                 ".. autoclass:: pgm.searches.Tabu", ".. autoclass:: pgm.searches.Once\n"
             ),
@@ -467,8 +478,13 @@ def add_search(house: House) -> None:
 
 def add_dynamic_model(house: House) -> None:
     model, code = parts("dynamic_model")[0], (FOLDER / "dynamic_model.py").read_text()
-    own, form = code.split("# --- its JSON")[0], code.split("finds the line and column of whatever is wrong ---\n")[1]
-    imports = "\n".join(line for line in model.splitlines() if re.match("from (pgm.(dist|err|io)|typ.*Any|__)", line))
+    own, form = (
+        code.split("# --- its JSON")[0],
+        code.split("finds the line and column of whatever is wrong ---\n")[1],
+    )
+    imports = "\n".join(
+        line for line in model.splitlines() if re.match("from (pgm.(dist|err|io)|typ.*Any|__)", line)
+    )
     made = "from pgm.models.dynamic.sticky import Sticky"
     house.add(
         "dynamic_model",
@@ -487,17 +503,25 @@ def add_dynamic_model(house: House) -> None:
             ),
             "docs/schema/pgm-2.json": {
                 '{"required": ["mixture"]}': '{"required": ["mixture"]}, {"required": ["sticky"]}',
-                **before('    "mixture": {', '    "sticky": {"type": "object", "required": ["states", "stay"]},'),
+                **before(
+                    '    "mixture": {', '    "sticky": {"type": "object", "required": ["states", "stay"]},'
+                ),
             },
             "pgm/__init__.py": {
                 "LinearDynamicalSystem, MarkovChain, components": "MarkovChain, Sticky, components",
                 **before('    "StudentT",', '    "Sticky",'),
                 **before('    "LeftToRight": "pgm', '    "Sticky": "pgm.models.dynamic",'),
             },
-            "docs/reference/models.rst": before(".. autoclass:: pgm.MarkovChain", ".. autoclass:: pgm.Sticky\n   :members:\n"),
+            "docs/reference/models.rst": before(
+                ".. autoclass:: pgm.MarkovChain", ".. autoclass:: pgm.Sticky\n   :members:\n"
+            ),
             "docs/conf.py": before("        pgm.MarkovChain,", "        pgm.Sticky,"),
-            "tests/test_randomness.py": before("    yield pgm.MarkovChain(", '    yield pgm.Sticky(0.6, states=["a", "b"])'),
-            "tests/html_page.py": before('        "Markov chain": pgm', '        "sticky": pgm.Sticky(0.7, states=["a", "b"]),'),
+            "tests/test_randomness.py": before(
+                "    yield pgm.MarkovChain(", '    yield pgm.Sticky(0.6, states=["a", "b"])'
+            ),
+            "tests/html_page.py": before(
+                '        "Markov chain": pgm', '        "sticky": pgm.Sticky(0.7, states=["a", "b"]),'
+            ),
         },
     )
 
@@ -529,22 +553,60 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> House:
     return made
 
 
-# Tests that go over everything of a kind, and so find what is new there.
-FIND_IT = [
-    *(f"tests/cpds/test_statistics.py::{each}" for each in (
-        "test_every_kind_of_the_registry_is_tried",
-        "test_statistics_of_parts_add_up_to_those_of_the_whole[echo]",
-        "test_a_weight_is_so_many_rows[echo]",
-        "test_a_prior_is_rows_that_were_never_seen[echo]",
-        "test_expected_counts_in_the_shape_of_the_table_are_data_too[echo]",
-        "test_its_parts_make_it_again[0-echo]",
-    )),
-]
+# Tests that go over everything of a kind, and what of it they find there; a name alone is that of a test.
+FIND_IT = {
+    "tests/cpds/test_statistics.py": "every_kind_of_the_registry echo",
+    "tests/inference/test_conformance.py": "sums[alone maxima[alone samples[alone plans[alone",
+    "tests/inference/test_the_door.py": "and_no_others[None-Alone prepares_it[Alone",
+    "tests/io/test_formats.py": "promises words-0] words-1] back[words once[words",
+    "tests/io/test_json.py": "every_key_of_a_kind version[sticky",
+    "tests/learning/test_searches.py": "columns_and_rows[once what_is_known[once",
+    "tests/test_docstrings.py": "every_type_that [Sticky [Bells [Echo [Alone [Once",
+    "tests/test_printing.py": "one_of_every_public terminal[sticky and_escaped[sticky",
+    "pgm/cpds/echo.py": "Echo",
+    "pgm/models/dynamic/sticky.py": "Sticky Sticky.score Sticky.fit Sticky.sample Sticky.to_network",
+    "pgm/adapters/bells.py": "Bells Bells.fit Bells.predict_proba",
+    "pgm/inference/engines/alone/__init__.py": "Alone",
+    "pgm/learning/searches.py": "searches.Once",
+}
 
 
 def test_what_is_copied_needs_no_other_file_than_its_head_names(house: House) -> None:
-    out = house.run("-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", *FIND_IT)
-    assert f"{len(FIND_IT)} passed" in out
+    """Conformance, round trips, broken files, statistics, help, print and schema know it at once."""
+    asked = sorted({word for words in FIND_IT.values() for word in words.split()})
+    out = house.run(
+        *("-m", "pytest", "-q", "-rA", "-n0", "-p", "no:cacheprovider", *FIND_IT),
+        *("-k", " or ".join(word.strip("]") for word in asked)),
+    )
+    passed = re.findall(r"^PASSED (.*?)::(.*)$", out, re.MULTILINE)
+    for path, words in FIND_IT.items():
+        for word in words.split():
+            assert any(file == path and word in test for file, test in passed), (path, word)
+
+
+def test_the_command_and_the_bridge_know_what_is_copied(house: House) -> None:
+    (house.folder / "net.words").write_text("states a x y\ntable a = 0.25 0.75\n")
+    ROWS.to_csv(house.folder / "rows.csv", index=False)
+    lines = [
+        "import io, sys, pgm, pgm.cli",
+        "net = pgm.BayesianNetwork()",
+        "net.add('x', pgm.Gaussian(0.0, sd=1.0))",
+        "bells = pgm.adapters.Bells(1.0).fit([[0.0], [2.0]], ['low', 'high'])",
+        "net.add('y', pgm.EstimatorCPD(bells, parents=['x']))",
+        "print(net.query('y', {'x': 1.0})['low'])",
+        "chain = pgm.Sticky(0.7, states=['a', 'b'])",
+        "pgm.write(chain, 'sticky.json')",
+        "print(pgm.read('sticky.json') == chain)",
+        "for wrong in (lambda: pgm.Sticky(0.5, names=['a']), lambda: pgm.Echo(father='a', p=1)):",
+        "    try: wrong()",
+        "    except pgm.InvalidCall as error: print(error)",
+        "pgm.cli.main('query asia lung --engine alone'.split())",
+        "pgm.cli.main('query net.words a'.split())",
+        "pgm.cli.main('learn rows.csv --search once:least=5'.split())",
+    ]
+    out = house.run("-c", "\n".join(lines))
+    for wanted in ("0.5\nTrue\n", "states=", "parent=", "APPROXIMATE (alone)", "0.75", "Once(least=5)"):
+        assert wanted in out, (wanted, out)
 
 
 def test_the_loops_to_copy_are_some(tmp_path: Path) -> None:

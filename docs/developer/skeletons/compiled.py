@@ -1,6 +1,7 @@
 """Loops to copy, rename, fill in. `->` says what else belongs to them.
 
--> pgm/runtime/running.py: `Loops("pgm.your.room.compiled", "doing what")`, through which Python calls them
+-> `Loops("pgm.your.room.compiled", "doing what")` where they are called: Python calls them through it, and with
+   `run` of pgm/runtime/running.py, which raises for a status, if they take a stop flag
 -> tests/test_house.py: a line in ORACLES, which names the test against something that shares no code with them
 -> `python -m build_loops` after each edit; what is not in the subset is refused with file and line
 -> docs/developer/loops.md: the subset

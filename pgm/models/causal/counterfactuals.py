@@ -308,12 +308,14 @@ def _responding(
 def _with_noise(cpd: LinearGaussian, variants: Sequence[Mapping[str, str]], noise: str) -> dict[str, CPD]:
     """A root with the noise, and each copy of a node as a linear function of its parents and of that."""
     found: dict[str, CPD] = {noise: LinearGaussian(sd=1.0).bind(noise, None, ())}
-    weights, bias, sd = (np.asarray(part) for part in (cpd._weights, cpd._bias, cpd._sd))
+    bias, sd = np.ravel(cpd.bias), np.ravel(cpd.sd)
+    weights = np.reshape(cpd.weights, (bias.size, -1))
     switches = [v for v in cpd.given if not v.continuous]
+    causes = [v.name for v in cpd.given if v.continuous]
     for called in variants:
         rows: dict[Any, LinearGaussian] = {}
         for k, states in enumerate(product(*(v.states for v in switches))):
-            terms = {called.get(c, c): float(w) for c, w in zip(cpd._causes, weights[k], strict=True)}
+            terms = {called.get(c, c): float(w) for c, w in zip(causes, weights[k], strict=True)}
             rows[states if len(switches) > 1 else states[0] if switches else ()] = LinearGaussian(
                 terms | {noise: float(sd[k])}, bias=float(bias[k]), sd=0.0
             )
