@@ -39,7 +39,7 @@ class DecisionRates(Frozen, Tabular):
 
     `.error`, `.rejected` and `.correct` sum to one; `.bayes_error` is the error of the best rule that always
     names a class. `.joint` is P(true class, action), a column for each of `.actions` (None: reject);
-    `.rate(named, true)` is P(named | true), such as a detection or false alarm rate. `.where` lists the
+    `.rate(true, named)` is P(named | true), such as a detection or false alarm rate. `.where` lists the
     decision regions. `.standard_error`, of the error, is 0 unless cases were sampled (`.samples`).
     """
 
@@ -92,12 +92,12 @@ class DecisionRates(Frozen, Tabular):
         """Whether no sampling was involved."""
         return self.samples == 0
 
-    def rate(self, named: Any, true: Any) -> float:
+    def rate(self, true: Any, named: Any) -> float:
         """P(named | true class): a detection, false alarm or miss rate.
 
         Args:
-            named: the class that is named; None: rejected.
             true: the true class.
+            named: the class that is named; None: rejected.
 
         Raises:
             UnknownState: there is no such class.
@@ -105,7 +105,7 @@ class DecisionRates(Frozen, Tabular):
         >>> import pgm
         >>> alarm = {"N": pgm.Gaussian(0.0, sd=1.0), "A": pgm.Gaussian(2.0, sd=1.0)}
         >>> found = pgm.evaluation.decision_rates(alarm, prior=[0.5, 0.5], rule=["N", 1.5, "A"])
-        >>> round(found.rate("A", "N"), 6), round(found.rate("A", "A"), 6)
+        >>> round(found.rate("N", "A"), 6), round(found.rate("A", "A"), 6)
         (0.066807, 0.691462)
         """
         variable = Variable("class", list(self.classes))
@@ -124,7 +124,7 @@ class DecisionRates(Frozen, Tabular):
         >>> round(pgm.evaluation.decision_rates(alarm, prior=[0.5, 0.5]).to_dict()["error"], 6)
         0.158655
         """
-        pairs = {(true, named): self.rate(named, true) for true in self.classes for named in self.actions}
+        pairs = {(true, named): self.rate(true, named) for true in self.classes for named in self.actions}
         names = ("error", "rejected", "correct", "bayes_error", "risk", "standard_error")
         return {**{name: getattr(self, name) for name in names}, "rates": pairs}
 
@@ -132,7 +132,7 @@ class DecisionRates(Frozen, Tabular):
         """A DataFrame of P(named | true): a row for each true class, a column for each action."""
         from pgm.results.base import pandas
 
-        table = [[self.rate(named, true) for named in self.actions] for true in self.classes]
+        table = [[self.rate(true, named) for named in self.actions] for true in self.classes]
         index = pandas().Index(list(self.classes), name="true")
         return pandas().DataFrame(table, index=index, columns=[*map(_said, self.actions)])
 
@@ -160,7 +160,7 @@ class DecisionRates(Frozen, Tabular):
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         rows = []
         for true, p in zip(self.classes, self.prior.tolist(), strict=True):
-            rates = [f"{self.rate(named, true):.6g}" for named in self.actions]
+            rates = [f"{self.rate(true, named):.6g}" for named in self.actions]
             rows.append([label(true), f"{p:.6g}", *rates])
         header = ["true class", "P(class)", *(f"names {_said(action)}" for action in self.actions)]
         drawn = "" if self.exact else f" ± {self.standard_error:.2g} (standard error)"

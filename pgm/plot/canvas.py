@@ -48,6 +48,7 @@ SEEN_BAR = "#e3a43b"
 # for INK.
 STATES = ("#274f8f", "#a6c6ee", "#b35c00", "#f7d083", "#2a7f72", "#b3e0d2", "#5b1e54", "#e2b3d8")
 DARK_LINES, LIGHT_LINES = STATES[::2], STATES[1::2]
+GROUPS = (*DARK_LINES, *LIGHT_LINES)  # classes, clusters, components: each hue once before any comes again
 DASHES = ("-", "--", "-.", ":")  # lines that cross each other also differ in these
 SOFT = "#b9c2cc"
 

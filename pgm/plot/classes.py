@@ -13,7 +13,7 @@ from pgm.frames import Observations
 from pgm.printing import label
 from pgm.variables import Variable
 
-from .canvas import EDGE, STATES, Paper, lines, plain, shortened, tidy
+from .canvas import EDGE, GROUPS, Paper, lines, plain, shortened, tidy
 from .regions import MARKERS, key, outline, paint, scatter
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _one(told: RowClassifier, variable: Variable, paper: Paper) -> Axes:
     colours = lines(ax)
     k = joint.shape[1]
     for c, state in enumerate(told._target.states):
-        color = STATES[c % len(STATES)]
+        color = GROUPS[c % len(GROUPS)]
         name = plain(label(state))
         if variable.continuous:
             ax.plot(xs, joint[:, c], color=colours[c % len(colours)], label=name)
@@ -167,7 +167,7 @@ def expected_losses(
         rows = np.arange(len(risk))
         best = risk.argmin(axis=1)
         for a, action in enumerate(actions):
-            color = STATES[a % len(STATES)]
+            color = GROUPS[a % len(GROUPS)]
             name = "none" if action is None else plain(label(action))
             marker = MARKERS[a % len(MARKERS)]
             ax.plot(rows, risk[:, a], marker, color=color, markerfacecolor="none", markersize=6, label=name)

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from pgm.errors import InvalidArgument, listed, nearest, shown
 from pgm.printing import label
 
-from .canvas import BAR, EDGE, INK, STATES, Paper, Size, plain, shortened, tidy
+from .canvas import BAR, EDGE, GROUPS, INK, Paper, Size, plain, shortened, tidy
 
 if TYPE_CHECKING:
     from pgm.adapters import ClusterQuality
@@ -54,12 +54,11 @@ def clusters(
     keep = np.arange(len(rows))
     if len(rows) > _ROWS:
         keep = np.linspace(0, len(rows) - 1, _ROWS).astype(np.int64)
-    order = (*STATES[::2], *STATES[1::2])
     with Paper(ax, figsize, title) as paper:
         ax = paper.axes(5.0, 4.2 if len(at) > 1 else 2.0)
         centres = model.cluster_centers_
         for k in range(len(centres)):
-            color = order[k % len(order)]
+            color = GROUPS[k % len(GROUPS)]
             mine = keep[codes[keep] == k]
             ax.plot(*places(rows[mine]), ".", color=color, markersize=4.0, alpha=0.6)
             path = getattr(model, "path_", None)

@@ -12,7 +12,7 @@ from pgm.errors import InvalidArgument, listed, nearest, shown
 from pgm.models.mixtures.nodes import parts_of
 from pgm.printing import label
 
-from .canvas import DASHES, INK, SOFT, STATES, Paper, Size, plain, shortened, tidy
+from .canvas import DASHES, GROUPS, INK, SOFT, Paper, Size, plain, shortened, tidy
 
 if TYPE_CHECKING:
     from pgm.models.mixtures import Mixture
@@ -163,8 +163,7 @@ def _plane(model: Mixture, means: np.ndarray, covariances: np.ndarray, data: Any
 
 def _color(k: int) -> str:
     """Of a component: dark ones first, for lines."""
-    order = (*STATES[::2], *STATES[1::2])
-    return order[k % len(order)]
+    return GROUPS[k % len(GROUPS)]
 
 
 def _table(model: Mixture, paper: Paper) -> Axes:

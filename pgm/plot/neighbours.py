@@ -14,7 +14,7 @@ from matplotlib.patches import Circle
 from pgm.errors import InvalidArgument
 from pgm.printing import label
 
-from .canvas import EDGE, INK, LINE, STATES, Paper, Size, plain, shortened, tidy
+from .canvas import EDGE, GROUPS, INK, LINE, Paper, Size, plain, shortened, tidy
 
 if TYPE_CHECKING:
     from pgm.adapters import ProbabilisticNeuralNetwork, RCENetwork
@@ -62,7 +62,7 @@ def voronoi_cells(
         fence = middle + far * np.array(corners)
         found: Any = Voronoi(np.concatenate([places, fence]))
         cells = [found.vertices[found.regions[found.point_region[i]]] for i in range(len(places))]
-        colours = [(*_pale(STATES[2 * c % len(STATES)]), 1.0) for c in owner.tolist()]
+        colours = [(*_pale(GROUPS[c % len(GROUPS)]), 1.0) for c in owner.tolist()]
         ax.add_collection(PolyCollection(cells, facecolors=colours, edgecolors="none"), autolim=False)
         walls: list[np.ndarray] = []
         border: list[np.ndarray] = []
@@ -104,7 +104,7 @@ def discs(
             there[:, code] |= ((flat - row) ** 2).sum(axis=1) < radius**2
         several = (there.sum(axis=1) > 1).reshape(240, 240)
         for c in range(len(model.classes_)):
-            colour = STATES[2 * c % len(STATES)]
+            colour = GROUPS[c % len(GROUPS)]
             mine = zip(rows[codes == c].tolist(), finite[codes == c].tolist(), strict=True)
             own = PatchCollection(
                 [Circle((x, y), radius) for (x, y), radius in mine],
@@ -154,7 +154,7 @@ def layers(
         links = [[(0.0, a), (1.0, b)] for a in inputs.values() for b in units.values()]
         ax.add_collection(LineCollection(links, colors=LINE, linewidths=0.5, zorder=1))
         for unit, at in units.items():
-            colour, c = STATES[2 * int(codes[unit]) % len(STATES)], int(codes[unit])
+            colour, c = GROUPS[int(codes[unit]) % len(GROUPS)], int(codes[unit])
             if c in outputs:
                 ax.plot([1.0, 2.0], [at, outputs[c]], color=colour, linewidth=0.9, zorder=1)
             ax.plot(1.0, at, "o", color=colour, markeredgecolor=EDGE, markersize=8, zorder=2)
@@ -162,7 +162,7 @@ def layers(
             ax.plot(0.0, at, "o", color="white", markeredgecolor=EDGE, markersize=8, zorder=2)
             ax.text(-0.08, at, plain(shortened(names[place], 16)), ha="right", va="center", fontsize=8)
         for c, at in outputs.items():
-            colour = STATES[2 * c % len(STATES)]
+            colour = GROUPS[c % len(GROUPS)]
             ax.plot(2.0, at, "o", color=colour, markeredgecolor=EDGE, markersize=10, zorder=2)
             ax.text(2.1, at, plain(shortened(classes[c], 16)), ha="left", va="center", fontsize=8)
         for x, size, some in zip(range(3), sizes, shown_, strict=True):
@@ -200,7 +200,7 @@ def similar_cases(
     with Paper(ax, figsize, title) as paper:
         ax = paper.axes(5.0, 0.8 + 0.32 * len(shown))
         kinds = list(dict.fromkeys(map(str, found.outcomes)))
-        colours = [STATES[2 * kinds.index(str(found.outcomes[i])) % len(STATES)] for i in shown]
+        colours = [GROUPS[kinds.index(str(found.outcomes[i])) % len(GROUPS)] for i in shown]
         ax.barh(list(shown), [found.distances[i] for i in shown], color=colours, height=0.6)
         names = [f"case {found.rows[i]:,}: {shortened(label(found.outcomes[i]))}" for i in shown]
         ax.set_yticks(list(shown), [plain(name) for name in names])
@@ -230,7 +230,7 @@ def _points(ax: Axes, rows: np.ndarray, codes: np.ndarray, classes: Sequence[str
     for c, name in enumerate(classes):
         style: dict[str, Any] = {
             "marker": MARKERS[c % len(MARKERS)],
-            "color": STATES[2 * c % len(STATES)],
+            "color": GROUPS[c % len(GROUPS)],
             "linestyle": "",
             "markeredgecolor": EDGE,
             "markeredgewidth": 0.4,

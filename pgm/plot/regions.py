@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 
 from pgm.printing import label
 
-from .canvas import DASHES, LINE, STATES, Paper, Size, lines, plain, shortened, tidy
+from .canvas import DASHES, GROUPS, LINE, Paper, Size, lines, plain, shortened, tidy
 
 if TYPE_CHECKING:
     from pgm.evaluation import Regions
@@ -85,13 +85,13 @@ def paint(
     codes: np.ndarray,
     strength: np.ndarray | None,
     extent: tuple[float, float, float, float],
-    palette: Sequence[str] = STATES,
+    palette: Sequence[str] = GROUPS,
 ) -> None:
     """Colour each place by the class named there; the surer, the stronger."""
     named = [to_rgb(palette[c % len(palette)]) for c in range(int(codes.max()) + 1)]
     every = np.array([*named, to_rgb(NONE)])
-    sure = np.zeros(codes.shape) if strength is None else np.nan_to_num(strength)
-    depth = 0.75 * ((1.0 - PALE) + PALE * sure)
+    sure = np.full(codes.shape, 0.4) if strength is None else np.nan_to_num(strength)
+    depth = 0.55 * ((1.0 - PALE) + PALE * sure)
     depth = np.where(codes < 0, 1.0, depth)
     ax.imshow(
         1.0 - (1.0 - every[codes]) * depth[..., None],
@@ -123,7 +123,7 @@ def scatter(
     ys: np.ndarray,
     codes: np.ndarray,
     classes: Sequence[Any],
-    palette: Sequence[str] = STATES,
+    palette: Sequence[str] = GROUPS,
 ) -> dict[int, Any]:
     """Draw rows by their classes; of very many an evenly spaced part."""
     if len(xs) > _POINTS:
@@ -152,7 +152,7 @@ def key(
     *,
     none: bool = False,
     title: str = "class",
-    palette: Sequence[str] = STATES,
+    palette: Sequence[str] = GROUPS,
 ) -> None:
     """Say which colour is which class."""
     handles = [

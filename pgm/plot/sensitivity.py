@@ -25,7 +25,7 @@ def tornado(
 ) -> Axes:
     """Draw for each parameter the expected utilities between its two values, the largest effect on top.
 
-    A bar is dark where the parameter is lower than now, and light where it is higher.
+    A bar is blue where the parameter is higher than now, and orange where it is lower, as in other tornadoes.
     """
     with Paper(ax, figsize, title) as paper:
         shown = list(islice(found.items(), _BARS))
@@ -34,7 +34,7 @@ def tornado(
         ax = paper.axes(side + 4.6, 1.2 + 0.3 * len(shown))
         now = found.expected_utility
         for place, (_, one) in enumerate(shown):
-            for end, color, text in ((one.at_low, BAR, one.low), (one.at_high, SEEN_BAR, one.high)):
+            for end, color, text in ((one.at_low, SEEN_BAR, one.low), (one.at_high, BAR, one.high)):
                 ax.barh(place, end - now, left=now, height=0.62, color=color)
                 if end != now:
                     outer = "right" if end < now else "left"
@@ -49,7 +49,7 @@ def tornado(
         ax.set_ylim(len(shown) - 0.4, -0.6)
         ax.margins(x=0.12)
         ax.set_xlabel("expected utility")
-        keys = [Patch(color=BAR, label="lower"), Patch(color=SEEN_BAR, label="higher")]
+        keys = [Patch(color=SEEN_BAR, label="parameter lower"), Patch(color=BAR, label="parameter higher")]
         ax.legend(handles=keys, frameon=False, fontsize=8, loc="lower right")
         tidy(ax)
         more = len(found) - len(shown)

@@ -118,7 +118,7 @@ def test_several_numbers_are_drawn_with_a_standard_error():
 def test_a_class_that_never_comes_has_no_rates():
     found = decision_rates(TWO, prior=[1.0, 0.0])
     assert found.error == 0.0
-    assert np.isnan(found.rate("a", "b"))
+    assert np.isnan(found.rate("b", "a"))
 
 
 def test_rates_are_values_that_print_and_draw():
@@ -126,13 +126,13 @@ def test_rates_are_values_that_print_and_draw():
     again = pickle.loads(pickle.dumps(found))
     assert repr(again) == repr(found)
     assert "none from" in repr(found)
-    assert found.to_pandas().loc["a", "none"] == pytest.approx(found.rate(None, "a"))
+    assert found.to_pandas().loc["a", "none"] == pytest.approx(found.rate("a", None))
     ax = found.plot()
     assert "rejected" in ax.get_title().replace("\n", " ")
     assert len([line for line in ax.lines if line.get_linestyle() == ":"]) == 2
     table = decision_rates(mixed(), "c", "z").plot()
     rates = decision_rates(mixed(), "c", "z")
-    assert [t.get_text() for t in table.texts][:3] == [f"{rates.rate(named, 'p'):.3g}" for named in "pqr"]
+    assert [t.get_text() for t in table.texts][:3] == [f"{rates.rate('p', named):.3g}" for named in "pqr"]
 
 
 def test_calibration_is_scikit_learns():
@@ -276,5 +276,5 @@ def test_costs_hold_where_cases_are_drawn() -> None:
     assert exact.exact
     assert not drawn.exact
     assert drawn.risk == pytest.approx(exact.risk, rel=0.05)
-    assert drawn.rate(False, True) == pytest.approx(exact.rate(False, True), abs=0.01)
-    assert drawn.rate(False, True) < 0.1 < decision_rates(net, "ill", "x").rate(False, True)
+    assert drawn.rate(True, False) == pytest.approx(exact.rate(True, False), abs=0.01)
+    assert drawn.rate(True, False) < 0.1 < decision_rates(net, "ill", "x").rate(True, False)

@@ -18,6 +18,7 @@ from sklearn.svm import LinearSVC
 
 import pgm
 from pgm.evaluation import regions
+from pgm.plot.canvas import DARK_LINES, GROUPS
 from pgm.plot.regions import NONE
 
 RNG = np.random.default_rng(7)
@@ -228,3 +229,15 @@ def test_what_cannot_be_drawn_is_said(asked, error, said):
 def test_more_places_than_memory_are_refused_before():
     with pgm.config(memory_limit="1 MB"), pytest.raises(pgm.TooLarge, match="cells=1,000"):
         regions(FITTED, X, cells=1000)
+
+
+def test_classes_have_hues_of_their_own():
+    """Also three and four: pairs of one hue, dark and light, come only after all hues."""
+    ax = regions(FITTED, X, Y, cells=11).plot()
+    points = [
+        c.get_facecolor()[0, :3].tolist()
+        for c in ax.collections
+        if len(c.get_facecolor()) and len(c.get_offsets()) == 40
+    ]
+    assert points == [list(to_rgb(colour)) for colour in DARK_LINES[:3]]
+    assert len(set(GROUPS)) == 8

@@ -183,9 +183,9 @@ def test_F5_the_rule_of_the_smallest_loss_is_the_influence_diagrams():
 
 def test_F20_O3_a_detector():
     found = decision_rates(NORMALS, prior=[0.5, 0.5], rule=["N", 1.5, "A"])
-    assert found.rate("A", "N") == near(0.0668072013, 9)
+    assert found.rate("N", "A") == near(0.0668072013, 9)
     assert found.rate("A", "A") == near(0.6914624613)
-    assert found.rate("N", "A") == near(0.3085375387)
+    assert found.rate("A", "N") == near(0.3085375387)
 
 
 def test_F21_O3_the_curve_of_two_densities():
@@ -197,7 +197,7 @@ def test_F21_O3_the_curve_of_two_densities():
         (2.0, (0.0227501319, 0.5)),
     ):
         rates = decision_rates(NORMALS, prior=[0.5, 0.5], rule=["N", x, "A"])
-        assert (rates.rate("A", "N"), rates.rate("A", "A")) == near(point, 9)
+        assert (rates.rate("N", "A"), rates.rate("A", "A")) == near(point, 9)
         assert np.interp(point[0], found.false_positive, found.true_positive) == near(point[1], 5)
     np.testing.assert_allclose(found.true_positive[1:-1], norm.sf(found.thresholds[1:-1] - 2.0), atol=1e-13)
 

@@ -83,6 +83,24 @@ def test_a_tornado_has_a_bar_for_each_number() -> None:
     assert {round(one.at_low, 6) for one in found.values()} <= ends
 
 
+def test_tornadoes_have_the_same_colours() -> None:
+    """Lower and higher mean the same for answers and for policies; the bars wear what the legend says."""
+
+    def colours(ax):
+        legend = ax.get_legend()
+        faces = [patch.get_facecolor() for patch in legend.get_patches()]
+        return dict(zip([text.get_text() for text in legend.get_texts()], faces, strict=True))
+
+    found = clinic().sensitivity()
+    ax = found.plot()
+    said = colours(ax)
+    assert said == colours(pgm.load_network("asia").sensitivity("lung", {"xray": "yes"}).plot())
+    first = next(iter(found.values()))
+    ends = {bar.get_facecolor(): bar.get_x() + bar.get_width() for bar in ax.patches[:2]}
+    assert ends[said["parameter lower"]] == pytest.approx(first.at_low)
+    assert ends[said["parameter higher"]] == pytest.approx(first.at_high)
+
+
 def test_actions_are_lines_by_one_number_and_regions_by_two() -> None:
     first, second = ("disease", {"disease": True}), ("test", {"disease": True, "test": True})
     ax = clinic().sensitivity(first).plot()
