@@ -18,7 +18,7 @@ from pgm.graphs import JunctionTree
 from pgm.graphs.layout import Link
 from pgm.inference.engines import Engine
 from pgm.models import BayesianNetwork, MarkovNetwork
-from pgm.results import Density
+from pgm.results import Density, Marginals
 
 from . import overlays
 from .canvas import Paper, Size, shortened, wrapped
@@ -170,17 +170,26 @@ def _manner(net: Model, name: str) -> str:
     return "" if label == "table" else label
 
 
+def _answers(net: Model, given: Mapping[str, Any], engine: str | Engine) -> Marginals:
+    """All marginals; if some continuous ones have no exact answer, those of the discrete variables."""
+    try:
+        return net.marginals(given, engine=engine)
+    except InvalidArgument:
+        discrete = [v.name for v in net.variables.values() if not v.continuous]
+        return net.marginals(given, targets=discrete, engine=engine)
+
+
 def _believed(
     net: Model, given: Mapping[str, Any], engine: str | Engine
 ) -> tuple[Callable[[str], Box], bool]:
     """Return a function that makes a variable's box with its posterior, and whether all are exact."""
-    answers = net.marginals(given, engine=engine)
     observed = observe(net.variables, given)
+    answers = _answers(net, given, engine)
 
     def number(name: str) -> str:
         if name in observed.hard:
             return shortened(str(observed.given[name]))
-        if name not in answers:  # a density of its own has no exact mean
+        if name not in answers:  # no exact mean
             return _manner(net, name)
         p = answers[name]
         return f"{p.mean:.4g} ± {p.std:.2g}" if isinstance(p, Density) else ""

@@ -257,8 +257,13 @@ def test_a_picture_has_hidden_densities_too() -> None:
         ax = net.plot(given=known)
         texts = " ".join(t.get_text() for t in ax.figure.findobj(plt.Text))
         assert ("6" in texts) == bool(known)
-        assert "density" in texts
+        assert ("2.3 ± 1.8" in texts) != bool(known)  # the mean of 0.1 · 5 + 0.9 · 2, and its deviation
+        assert "0 ± 1" in texts
         plt.close(ax.figure)
+    net.add("y", pgm.LinearGaussian({"u": 1.0}))  # which has no answer
+    ax = net.plot(given={})
+    assert "density" in " ".join(t.get_text() for t in ax.figure.findobj(plt.Text))
+    plt.close(ax.figure)
 
 
 def test_learning_keeps_densities_where_told() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -133,3 +134,40 @@ def test_a_block_in_part_and_what_says_no_moments() -> None:
     net.add("z", pgm.DensityCPD(KernelDensity(kernel="cosine").fit(ONE)))
     with pytest.raises(InvalidArgument, match="KernelDensity, does not provide its mean"):
         net.query("z")
+
+
+def test_marginals_have_hidden_densities() -> None:
+    """As `query` answers them, each; what depends on a hidden one is refused, never left out in silence."""
+    net = pgm.BayesianNetwork()
+    net.add("c", 0.3)
+    net.add("d", {True: 0.9, False: 0.2}, parents="c")
+    net.add("wear", pgm.DensityCPD({True: stats.gamma(5.0), False: stats.norm(1.0, 3.0)}), parents="c")
+    joint = stats.multivariate_normal([1.0, 2.0], [[1.0, 0.3], [0.3, 2.0]])
+    net.add(["u", "v"], pgm.DensityCPD(joint))
+    net.add("g", {True: pgm.Gaussian(0.0, sd=1.0), False: pgm.Gaussian(5.0, sd=2.0)}, parents="d")
+    for known in ({}, {"d": True}, {"g": 1.0}, {"wear": 2.0}, {"c": True}):
+        found = net.marginals(known)
+        assert list(found) == [name for name in net.nodes if name not in known]
+        for name, p in found.items():
+            alone = net.query(name, known)
+            if name in "cd":
+                np.testing.assert_allclose(p.values, alone.values, atol=1e-14)
+            else:
+                assert (p.mean, p.std) == (pytest.approx(alone.mean), pytest.approx(alone.std))
+        assert found.exact
+    assert net.marginals(targets=["wear", "g"])["wear"].mean == pytest.approx(0.3 * 5.0 + 0.7)
+    assert pickle.loads(pickle.dumps(net.marginals()))["wear"].mean == pytest.approx(0.3 * 5.0 + 0.7)
+    net.add("y", pgm.LinearGaussian({"wear": 1.0}, sd=1.0))
+    with pytest.raises(InvalidArgument, match=r"'wear'.*depends on 'wear'.*targets="):
+        net.marginals()
+    assert set(net.marginals(targets=["c", "g", "wear"])) == {"c", "g", "wear"}
+    net.add("k", pgm.DensityCPD(Silent()))
+    with pytest.raises(InvalidArgument, match=r"'k'.*does not say its mean"):
+        net.marginals(targets=["k", "c"])
+
+
+class Silent:
+    """A density that does not say its moments."""
+
+    def score_samples(self, rows: Any) -> Any:
+        return stats.norm.logpdf(np.asarray(rows)[:, 0])

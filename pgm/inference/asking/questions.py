@@ -114,6 +114,7 @@ class Questions(RowQuestions):
         Raises:
             UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
             ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
+            InvalidArgument: a continuous variable has no exact answer; targets= asks for the others.
 
         >>> import pgm
         >>> net = pgm.load_network("asia")

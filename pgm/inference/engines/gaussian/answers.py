@@ -10,6 +10,7 @@ import numpy as np
 from pgm.distributions.normal import log_peak
 from pgm.errors import InvalidArgument, listed
 from pgm.evidence import Observed
+from pgm.inference.engines.gaussian import elimination, own_densities
 from pgm.inference.engines.gaussian.outward import densities
 from pgm.inference.engines.wide_numbers import log_of
 from pgm.results import (
@@ -22,7 +23,7 @@ from pgm.results import (
     Report,
     Samples,
 )
-from pgm.variables import VariableList, states_array
+from pgm.variables import Variable, VariableList, states_array
 
 if TYPE_CHECKING:
     from pgm.inference.engines.gaussian.hybrid import HybridPosterior, HybridSums
@@ -35,18 +36,35 @@ def marginals(
     hard, report = posterior.known.hard, posterior.report
     left = [i for i in (range(len(variables)) if places is None else places) if i not in hard]
     is_continuous = posterior.gaussians.index_of >= 0
-    if posterior.unknown.any():
-        lost = set(posterior.gaussians.positions[posterior.unknown].tolist())
-        if places is None:
-            left = [i for i in left if i not in lost]
     begins = posterior.program.arrays.state_at[: len(variables)]
     plain = [i for i in left if not is_continuous[i]]
     discrete = Marginals([variables[i] for i in plain], flat, begins[plain], report)
     open_continuous = {i: variables[i] for i in left if is_continuous[i]}
     if not open_continuous:
         return discrete
-    made = densities(posterior, open_continuous, flat, report)
+    own = _of_own(posterior, open_continuous, report) if posterior.unknown.any() else {}
+    rest = {i: v for i, v in open_continuous.items() if v.name not in own}
+    others = densities(posterior, rest, flat, report) if rest else own.__getitem__
+    made = (lambda name: own[name] if name in own else others(name)) if own else others
     return MixedMarginals([variables[i] for i in left], discrete, made, report)
+
+
+def _of_own(
+    posterior: HybridSums, open_continuous: Mapping[int, Variable], report: Report
+) -> dict[str, Density]:
+    """The moments of hidden variables with densities of their own, of which there is an exact answer."""
+    g, found = posterior.gaussians, {}
+    for i, variable in open_continuous.items():
+        x = int(g.index_of[i])
+        if not posterior.unknown[x]:
+            continue
+        if own_densities.asked_for(g, [x], posterior.seen, list(posterior.intervals)) is None:
+            marked = np.zeros(g.n, np.uint8)
+            marked[x] = 1
+            posterior.refuse_unknown(elimination.ancestors(g, marked) != 0, others=True)
+        posterior.clock.check()
+        found[variable.name] = posterior.density([i], (variable,), report)
+    return found
 
 
 def gathered(

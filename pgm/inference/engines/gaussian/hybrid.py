@@ -139,13 +139,16 @@ class HybridSums(Context, NamedSums):
                last.tobytes(), room)  # fmt: skip
         return self.trees.get(key, lay_out)
 
-    def refuse_unknown(self, relevant: np.ndarray | None = None) -> None:
-        """Refuse a question about hidden variables with arbitrary densities; None: about all of them."""
+    def refuse_unknown(self, relevant: np.ndarray | None = None, *, others: bool = False) -> None:
+        """Refuse a question about hidden variables with arbitrary densities; None: about all of them.
+
+        `others`: the same question about other variables has an answer.
+        """
         lost = self.unknown if relevant is None else self.unknown & relevant
         if lost.any():
             own = [x for x in np.flatnonzero(lost).tolist() if x in self.gaussians.own]
             raise own_densities.refuse(
-                self.named(own or np.flatnonzero(lost)), self.named(np.flatnonzero(lost))
+                self.named(own or np.flatnonzero(lost)), self.named(np.flatnonzero(lost)), others=others
             )
 
     def _reachable(self) -> np.ndarray:

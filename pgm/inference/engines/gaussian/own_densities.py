@@ -145,8 +145,8 @@ def asked_for(g: Gaussians, asked: Sequence[int], seen: np.ndarray, intervals: S
     return None if informed else block[-1]
 
 
-def refuse(names: Sequence[str], unknowns: Sequence[str]) -> InvalidArgument:
-    """The error where an exact answer would need the density of hidden variables."""
+def refuse(names: Sequence[str], unknowns: Sequence[str], *, others: bool = False) -> InvalidArgument:
+    """The error where an exact answer would need the density of hidden variables; `others` have answers."""
     them = "it" if len(names) == 1 else "them"
     depends = "" if set(names) == set(unknowns) else f" (what is asked or given depends on {listed(names)})"
     return InvalidArgument(
@@ -155,6 +155,7 @@ def refuse(names: Sequence[str], unknowns: Sequence[str]) -> InvalidArgument:
         f'Observe {them}, or draw: engine="likelihood-weighting" or "gibbs". The density of a value is '
         "exact: "
         f"net.probability({{{names[0]!r}: value}}, given=...)."
+        f"{' targets=[...] asks for other variables alone.' if others else ''}"
     )
 
 
