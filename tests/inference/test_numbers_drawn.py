@@ -14,7 +14,7 @@ from scipy import integrate, stats
 from sklearn.tree import DecisionTreeRegressor
 
 import pgm
-from pgm.errors import InvalidArgument, NoSupportFound
+from pgm.errors import InvalidArgument, InvalidEvidence, NoSupportFound
 
 Engine = pgm.engines.LikelihoodWeighting
 WEIGHTED, CHAINS = Engine(samples=20_000, seed=1), pgm.engines.Gibbs(samples=4_000, burn_in=100, chains=20)
@@ -167,3 +167,17 @@ def test_rare_evidence_on_numbers() -> None:
     exact.add("y", pgm.LinearGaussian({"x": 1.0}, sd=0.0))
     with pytest.raises(InvalidArgument, match='engine="importance" cannot move'):
         exact.query("x", {"y": 1.0}, engine="importance")
+
+
+def test_soft_evidence_of_one_variable_is_a_likelihood() -> None:
+    """As the error of engines that do not take pgm.Soft says."""
+    mine, theirs = net_of(5, True)[0], net_of(5, False)[0]
+    known, wanted = {"noisy": True}, {"i": 0.2, "j": 0.5, "k": 0.3}
+    right = theirs.query("x", {**known, "a": pgm.Soft(wanted)})
+    for name in ("gibbs", "importance", "likelihood-weighting"):
+        with pytest.raises(InvalidEvidence, match="divided by the present one"):
+            mine.query("x", {**known, "a": pgm.Soft(wanted)}, engine=name)
+    engine = pgm.engines.LikelihoodWeighting(seed=1)
+    now = mine.query("a", known, engine=engine)
+    weights = pgm.Likelihood({state: p / now[state] for state, p in wanted.items()})
+    near(mine.query("x", {**known, "a": weights}, engine=engine), right)

@@ -100,7 +100,9 @@ def prepare(
         ]
         raise InvalidEvidence(
             f'engine="{options.name}" does not take pgm.Soft, given here for {listed(list(observed.soft))}; '
-            f"these do: {listed(takers)}. Or use pgm.Likelihood for uncertain evidence."
+            f"these do: {listed(takers)}. Or use pgm.Likelihood for uncertain evidence: for one variable, "
+            "with each wanted probability divided by the present one (`query` without it), the answer is the "
+            "same."
         )
     if compiled.linked is not None and not options.takes_scores:
         from pgm.inference.engines.gaussian.scores import exactly
