@@ -360,6 +360,8 @@ def targets_of(y: Any, count: int) -> np.ndarray:
         raise InvalidFrame(
             f"Input y contains NaN or infinity: row {row:,} (the first is 0) has no finite number."
         )
+    if np.abs(found).max(initial=0.0) > LARGEST:
+        raise InvalidFrame(f"y has values beyond {LARGEST:g}: use another unit.")
     return found
 
 

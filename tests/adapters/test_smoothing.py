@@ -341,3 +341,59 @@ def test_where_nothing_is_near() -> None:
     AdditiveSmoother(IsotonicRegression(out_of_bounds="clip")).fit(ROWS, NUMBERS, sample_weight=[1, 2, 1])
     with pytest.raises(pgm.errors.OutOfTime), pgm.config(time_limit=1e-9):
         alone.predict(ROWS)
+
+
+def test_rounding_decides_nothing() -> None:
+    """Shares, sums of weights and residuals that are a rounding error away from what they stand for."""
+    x = np.arange(100.0)[:, None]
+    assert 0.29 * 100 < 29.0
+    assert LocalSmoother(neighbours=0.29).fit(x, x[:, 0]).neighbours_ == 29.0
+    # Ten rows of weight 0.1 are one row, though their sum is below 1; and .1 and .1 are half of .4.
+    tenth = np.full(100, 0.1)
+    mean = LocalSmoother(neighbours=1, window="box", degree=0).fit(x, x[:, 0] ** 2, sample_weight=tenth)
+    assert mean.predict([[0.0]]) == pytest.approx([(np.arange(10) ** 2).mean()])
+    median = LocalSmoother(9.0, window="box", degree=0, center="median")
+    median.fit([[1.0], [2.0], [3.0], [4.0]], [1.0, 2.0, 3.0, 4.0], sample_weight=[0.1, 0.1, 0.15, 0.05])
+    assert median.predict([[2.0]]).tolist() == [2.5]
+    # Rows on a line are on the curve, whatever their residuals are by rounding.
+    x, _ = wave(2)
+    line = LocalSmoother(2.0, window="gaussian", degree=2, robust=3).fit(x, np.pi * x[:, 0] / 7.0)
+    assert (line.robust_weights_ == 1.0).all()
+
+
+def test_a_column_that_does_not_vary_takes_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = wave(4)
+    rows = np.column_stack([x, np.full(60, 0.1)])  # whose mean is not 0.1 in doubles
+    assert rows[:, 1].mean() != 0.1
+    model = LocalSmoother(1.0).fit(rows, y)
+    monkeypatch.delattr(LocalSmoother, "_products_about")
+    alone = LocalSmoother(1.0).fit(x, y)
+    np.testing.assert_allclose(model.predict(rows), alone.predict(x), atol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-100, 1e-60, 1e60, 1e99])
+def test_splines_have_no_units(unit: float) -> None:
+    x, y = wave(6, 40)
+    for penalty in (None, 0.3):
+        plain = SmoothingSpline(penalty).fit(x, y)
+        for height in (1e-300, 1e-150, 1.0, 1e99):
+            scaled = SmoothingSpline(None if penalty is None else penalty * unit**3).fit(x * unit, y * height)
+            np.testing.assert_allclose(scaled.predict(x * unit) / height, plain.predict(x), atol=1e-5)
+            assert scaled.deviation_ / height == pytest.approx(plain.deviation_, rel=1e-5)
+            np.testing.assert_allclose(scaled.penalties_ / unit**3, plain.penalties_, rtol=1e-3)
+
+
+@pytest.mark.parametrize("gap", [1e-17, 1e-90, 1e-160, 5e-324])
+def test_values_that_nearly_agree_are_one_knot(gap: float) -> None:
+    y = [1.0, 3.0, 2.0, 5.0, 4.0, 6.0]
+    near, same = ([[0.0], [first], [1.0], [2.0], [3.0], [4.0]] for first in (gap, 0.0))
+    found, limit = (SmoothingSpline(0.5).fit(rows, y) for rows in (near, same))
+    np.testing.assert_allclose(found.predict(near), limit.predict(same), rtol=1e-12)
+
+
+def test_scales_that_doubles_do_not_hold_are_refused() -> None:
+    with pytest.raises(pgm.errors.InvalidFrame, match=r"'x0' ranges over 5e-150 only.*another unit"):
+        SmoothingSpline().fit(np.arange(6.0)[:, None] * 1e-150, np.arange(6.0))
+    for model, _ in ALL.values():
+        with pytest.raises(pgm.errors.InvalidFrame, match=r"y has values beyond 1e\+100"):
+            model.fit(np.arange(6.0)[:, None], np.arange(6.0) * 1e150)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
 from pgm.adapters.rows import positive, whole
-from pgm.errors import ConvergenceWarning, warn
+from pgm.errors import ConvergenceWarning, InvalidFrame, shown, warn
+from pgm.evidence import LARGEST
 from pgm.runtime.clock import Clock, start_clock
 from pgm.runtime.progress import report
 
 from .base import SMOOTHING, Curve, Smoother
 
 _STEPS = 24  # penalties tried, before the best is refined
+_ONE_PLACE = 1e-100  # of the range: values nearer than that are one knot, for squares of slopes overflow
 PASSES = 2  # passes of backfitting in which penalties are chosen
 
 
@@ -73,8 +75,18 @@ class SmoothingSpline(Smoother):
         if given is not None and given != math.inf:
             positive("penalty", given)
         rows, targets, weights, about = self._begin_targets(X, y, sample_weight)
+        for j, wide in enumerate(np.ptp(rows, axis=0).tolist()):
+            if 0.0 < wide < 1.0 / LARGEST:
+                name = about.get("feature_names_in_", [f"x{i}" for i in range(rows.shape[1])])[j]
+                raise InvalidFrame(
+                    f"The column {shown(name)} ranges over {wide:.3g} only, and a penalty is in units of the "
+                    "cube of that: use another unit."
+                )
+        kept, unit = targets, _unit(targets)
+        targets = targets / unit
         knots = [Knots.of(column, weights) for column in rows.T]
-        penalties = [math.nan if given is None else float(given)] * len(knots)
+        # In units of the knots and the targets.
+        penalties = [math.nan if given is None else float(given) / one.unit**3 for one in knots]
         degrees, curves = [1.0] * len(knots), [Spline.flat(0.0)] * len(knots)
         passes, clock = [0] * len(knots), start_clock()
 
@@ -100,9 +112,10 @@ class SmoothingSpline(Smoother):
             for curve, column in zip(curves, rows.T, strict=True)
         ]
         return self._keep(
-            about, penalties_=np.array(penalties), degrees_of_freedom_=np.array(degrees),
-            deviation_=deviation, n_iter_=steps, rows_=rows, targets_=targets, _mean=mean, _curves=curves,
-            _shifts=shifts,
+            about, penalties_=np.array([p * one.unit**3 for p, one in zip(penalties, knots, strict=True)]),
+            degrees_of_freedom_=np.array(degrees), deviation_=deviation * unit, n_iter_=steps, rows_=rows,
+            targets_=kept, _mean=mean * unit, _curves=[curve.times(unit) for curve in curves],
+            _shifts=[one * unit for one in shifts],
         )  # fmt: skip
 
     @property
@@ -148,9 +161,10 @@ class SmoothingSpline(Smoother):
 class Spline:
     """A natural cubic spline: values and second derivatives at its knots."""
 
-    knots: np.ndarray
+    knots: np.ndarray  # in units
     values: np.ndarray
     bends: np.ndarray
+    unit: float = 1.0
 
     @classmethod
     def flat(cls, value: float) -> Spline:
@@ -160,6 +174,7 @@ class Spline:
     def at(self, x: np.ndarray) -> np.ndarray:
         """The curve at places; beyond the knots a line."""
         t, g, c = self.knots, self.values, self.bends
+        x = x / self.unit
         if len(t) == 1:
             return np.full(len(x), g[0])
         i = np.clip(np.searchsorted(t, x, side="right") - 1, 0, len(t) - 2)
@@ -172,12 +187,17 @@ class Spline:
         found = np.where(x < t[0], g[0] + (x - t[0]) * first, found)
         return np.asarray(np.where(x > t[-1], g[-1] + (x - t[-1]) * last, found))
 
+    def times(self, factor: float) -> Spline:
+        """The curve times a number."""
+        return replace(self, values=self.values * factor, bends=self.bends * factor)
+
 
 @dataclass(frozen=True)
 class Knots:
     """The distinct values of a column, and the weights of rows there."""
 
-    knots: np.ndarray
+    unit: float  # a power of two, so that cubes of differences stay within doubles
+    knots: np.ndarray  # in units
     place: np.ndarray  # of each row among them
     weights: np.ndarray  # of each row
     sums: np.ndarray  # of weights at each knot
@@ -187,7 +207,11 @@ class Knots:
         """Look at a column."""
         knots, place = np.unique(column, return_inverse=True)
         place = place.reshape(-1)
-        return cls(knots, place, weights, np.bincount(place, weights))
+        unit = _unit(knots[-1:] - knots[0])
+        knots = knots / unit
+        apart = np.diff(knots, prepend=-np.inf) > _ONE_PLACE
+        place = np.cumsum(apart)[place] - 1
+        return cls(unit, knots[apart], place, weights, np.bincount(place, weights))
 
     def means(self, values: np.ndarray) -> np.ndarray:
         """The mean at each knot."""
@@ -200,14 +224,14 @@ class Knots:
             fitted, bends = np.empty(n), np.empty(n)
             space = np.empty((3, n - 2))
             degrees = SMOOTHING.spline(self.knots, means, self.sums, penalty, fitted, bends, *space)
-            return Spline(self.knots, fitted, bends), float(degrees)
+            return Spline(self.knots, fitted, bends, self.unit), float(degrees)
         if n == 1:
             return Spline.flat(float(means[0])), 1.0
         middle = self.sums @ self.knots / self.sums.sum()
         off = self.knots - middle
         slope = (self.sums * off) @ means / ((self.sums * off) @ off)
         line = self.sums @ means / self.sums.sum() + slope * off
-        return Spline(self.knots, line, np.zeros(n)), 2.0
+        return Spline(self.knots, line, np.zeros(n), self.unit), 2.0
 
     def best_penalty(self, values: np.ndarray, clock: Clock) -> float:
         """The penalty of the smallest generalised cross-validation error; infinity is a line."""
@@ -235,6 +259,11 @@ class Knots:
         low, high = tried[max(best - 1, 0)], tried[min(best + 1, _STEPS - 1)]
         found = minimize_scalar(error, bounds=(low, high), method="bounded", options={"xatol": 1e-6})
         return math.exp(found.x if found.fun < errors[best] * (1.0 - 1e-9) else tried[best])
+
+
+def _unit(values: np.ndarray) -> float:
+    """The power of two at or below the largest of these in size; 1 if all are zero."""
+    return math.ldexp(0.5, math.frexp(float(np.abs(values).max(initial=0.0)))[1]) if values.any() else 1.0
 
 
 def backfit(
