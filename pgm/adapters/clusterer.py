@@ -145,8 +145,7 @@ class Clusterer(Transformer):
         """
         from pgm import plot
 
-        if not self._fitted:
-            raise self._missing_fit("fit it to rows first")
+        self._check_fitted()
         rows = self.cluster_centers_[:0] if X is None else self._read(X)
         codes = np.zeros(0, np.int64) if X is None else self.predict(X)
         return plot.clusters(self, rows, codes, columns, ax, figsize=figsize, title=title)
@@ -185,8 +184,6 @@ class Clusterer(Transformer):
         return np.asarray(cdist(self._read(X), self.cluster_centers_))
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
-        if not self._fitted:
-            return ["cluster"], [], f"{self._begun()}, not fitted yet"
         names, sizes = self._names, np.bincount(self.labels_, minlength=self.n_clusters)
         rows = [
             [str(i), f"{size:,}", *(f"{x:.6g}" for x in centre[:_CELLS])]

@@ -200,8 +200,6 @@ class DensityOutliers(Outliers):
         return np.asarray(self.density_.score_samples(rows))
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
-        if not self._fitted:
-            return ["limit"], [], f"{self._begun()}, not fitted yet"
         return ["limit of the log density"], [[f"{self.offset_:.6g}"]], self._begun()
 
 
@@ -332,8 +330,6 @@ class LocalOutlierRatio(Outliers):
         return -self.ratios(X)
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
-        if not self._fitted:
-            return ["row"], [], f"{self._begun()}, not fitted yet"
         worst = np.argsort(-self.ratios_, kind="stable")[:20]
         rows = [[f"{i:,}", f"{self.ratios_[i]:.6g}", f"{self.reach_[i]:.6g}"] for i in worst.tolist()]
         many = int((self.labels_ < 0).sum())

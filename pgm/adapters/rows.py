@@ -50,6 +50,10 @@ class Rows(Estimator):
         found = getattr(self, "feature_names_in_", None)
         return [f"x{i}" for i in range(self.n_features_in_)] if found is None else found.tolist()
 
+    def _check_fitted(self) -> None:
+        if not self._fitted:
+            raise self._missing_fit("fit it to rows first")
+
     def _begin(self, X: Any) -> tuple[np.ndarray, dict[str, Any]]:
         """Training rows, checked, and what to remember about their columns."""
         given = features(X)
@@ -68,8 +72,7 @@ class Rows(Estimator):
 
     def _read(self, X: Any) -> np.ndarray:
         """New rows, with the columns of `fit`; those of a frame are matched by name."""
-        if not self._fitted:
-            raise self._missing_fit("fit it to rows first")
+        self._check_fitted()
         given = features(X)
         known = getattr(self, "feature_names_in_", None)
         if known is not None and given.named and list(given.names) != known.tolist():
@@ -339,10 +342,7 @@ def targets_of(y: Any, count: int) -> np.ndarray:
     [1.0, 2.5]
     """
     if y is None:
-        raise InvalidArgument(
-            "This regressor requires y to be passed, but the target y is None: y has a number for each of "
-            f"the {count:,} rows."
-        )
+        raise InvalidArgument("This regressor requires y to be passed, but the target y is None.")
     try:
         found = np.asarray(y)
         if found.dtype.kind == "c":
@@ -357,9 +357,7 @@ def targets_of(y: Any, count: int) -> np.ndarray:
         raise InvalidArgument(f"y has a number for each of {count:,} rows, not {shown(y)}.")
     if not np.isfinite(found).all():
         row = int((~np.isfinite(found)).argmax())
-        raise InvalidFrame(
-            f"Input y contains NaN or infinity: row {row:,} (the first is 0) has no finite number."
-        )
+        raise InvalidFrame(f"Input y contains NaN or infinity: row {row:,} (the first is 0) is not finite.")
     if np.abs(found).max(initial=0.0) > LARGEST:
         raise InvalidFrame(f"y has values beyond {LARGEST:g}: use another unit.")
     return found

@@ -128,15 +128,12 @@ class SingleLinkageOutliers(Rows):
         """
         from pgm import plot
 
-        if not self._fitted:
-            raise self._missing_fit("fit it to rows first")
+        self._check_fitted()
         return plot.linkage_tree(
             self._linkage, self.labels_ < 0, self.distance_, ax, figsize=figsize, title=title
         )
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
-        if not self._fitted:
-            return ["cluster"], [], f"{self._begun()}, not fitted yet"
         counts = np.bincount(self.clusters_)
         rows = [
             [str(c), f"{n:,}", "outliers" if n < self.smallest else ""]

@@ -36,8 +36,7 @@ class Transformer(Rows):
         >>> pgm.KMeans(2, seed=0).fit([[0.0], [1.0], [9.0]]).get_feature_names_out().tolist()
         ['kmeans0', 'kmeans1']
         """
-        if not self._fitted:
-            raise self._missing_fit("fit it to rows first")
+        self._check_fitted()
         return np.array([f"{type(self).__name__.lower()}{i}" for i in range(self._n_outputs)], dtype=object)
 
     def set_output(self, *, transform: str | None = None) -> Self:

@@ -37,8 +37,7 @@ class DrawnDensity(RowsDensity):
         """
         from pgm import plot
 
-        if not self._fitted:
-            raise self._missing_fit("fit it to rows first")
+        self._check_fitted()
         return plot.row_density(self, windows, ax, figsize=figsize, title=title)
 
     def _range(self) -> tuple[np.ndarray, np.ndarray]:

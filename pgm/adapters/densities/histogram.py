@@ -120,8 +120,7 @@ class HistogramDensity(DrawnDensity):
         >>> HistogramDensity(4).fit([[0.0], [9.0]]).sample(3, seed=0).shape
         (3, 1)
         """
-        if not self._fitted:
-            raise self._missing_fit("fit it to rows first")
+        self._check_fitted()
         if self.polygon:
             raise InvalidArgument("Samples are drawn from cells: set polygon=False.")
         count, random = draw_count(n), generator(seed)
@@ -139,8 +138,7 @@ class HistogramDensity(DrawnDensity):
         >>> mean.shape, covariance.shape
         ((1,), (1, 1))
         """
-        if not self._fitted:
-            raise self._missing_fit("fit it to rows first")
+        self._check_fitted()
         if self.polygon:
             x, y = self._polygon
             middle, half = 0.5 * (x[1:] + x[:-1]), 0.5 * (y[1:] + y[:-1])

@@ -164,8 +164,7 @@ class ParzenDensity(DrawnDensity):
         >>> ParzenDensity(1.0).fit([[0.0], [9.0]]).sample(3, seed=0).shape
         (3, 1)
         """
-        if not self._fitted:
-            raise self._missing_fit("fit it to rows first")
+        self._check_fitted()
         count, random, dim = draw_count(n), generator(seed), self.n_features_in_
         if self._grid is not None:
             places = random.choice(self._grid.shares.size, count, p=self._grid.shares.ravel())
@@ -194,8 +193,7 @@ class ParzenDensity(DrawnDensity):
         >>> mean.tolist(), covariance.tolist()
         ([4.5], [[21.25]])
         """
-        if not self._fitted:
-            raise self._missing_fit("fit it to rows first")
+        self._check_fitted()
         dim = self.n_features_in_
         if self._grid is not None:
             places = np.indices(self._grid.shares.shape).reshape(dim, -1).T

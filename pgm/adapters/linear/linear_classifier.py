@@ -225,8 +225,7 @@ class LinearClassifier(ByScores):
         """
         from pgm import plot
 
-        if not self._fitted:
-            raise self._missing_fit("fit it to rows first")
+        self._check_fitted()
         traces = self.traces_ or {
             name: WeightTrace(["1", *self._names], np.zeros(1, np.int64), plane.augmented[None], 1, name)
             for name, plane in self.hyperplanes_.items()

@@ -142,8 +142,6 @@ class AdaptiveNeighbours(RowsClassifier):
         return roots, roots @ between @ roots + self.spread * np.eye(d)
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
-        if not self._fitted:
-            return ["class"], [], f"{self._begun()}, not fitted yet"
         counts = np.bincount(self.codes_).tolist()
         rows = [[str(c), f"{n:,}"] for c, n in zip(self.classes_[:20].tolist(), counts, strict=False)]
         return ["class", "rows"], rows, self._begun()

@@ -213,8 +213,6 @@ class NearestNeighbours(RowsClassifier):
         return nearest_in_part(self.rows_, queries, k, clock, first=self.first or 0, limit=limit)
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
-        if not self._fitted:
-            return ["class"], [], f"{self._begun()}, not fitted yet"
         counts = np.bincount(self.codes_).tolist()
         rows = [[str(c), f"{n:,}"] for c, n in zip(self.classes_[:20].tolist(), counts, strict=False)]
         how = "" if self.exact_ else "; the neighbours found are approximate"

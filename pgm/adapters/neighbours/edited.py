@@ -142,8 +142,7 @@ class EditedNeighbours(RowsClassifier):
         """
         from pgm import plot
 
-        if not self._fitted:
-            raise self._missing_fit("fit it to rows first")
+        self._check_fitted()
         rows, codes, kept = self.rows_, self.codes_, np.ones(len(self.rows_), bool)
         if X is not None:
             rows = self._read(X)
@@ -159,8 +158,6 @@ class EditedNeighbours(RowsClassifier):
         )
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
-        if not self._fitted:
-            return ["class"], [], f"{self._begun()}, not fitted yet"
         counts = np.bincount(self.codes_, minlength=len(self.classes_)).tolist()
         rows = [[str(c), f"{n:,}"] for c, n in zip(self.classes_[:20].tolist(), counts, strict=False)]
         said = (

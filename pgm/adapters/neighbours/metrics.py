@@ -174,8 +174,6 @@ class LargeMarginMetric(Transformer):
         return self.fit(X, y).transform(X)
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
-        if not self._fitted:
-            return ["column"], [], f"{self._begun()}, not fitted yet"
         names = self._names
         rows = [
             [name, *(f"{x:.6g}" for x in row[:6])]

@@ -187,13 +187,10 @@ class ProbabilisticNeuralNetwork(RowsClassifier):
         """
         from pgm import plot
 
-        if not self._fitted:
-            raise self._missing_fit("fit it to rows first")
+        self._check_fitted()
         return plot.layers(self, ax, figsize=figsize, title=title)
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
-        if not self._fitted:
-            return ["class"], [], f"{self._begun()}, not fitted yet"
         counts = np.bincount(self.codes_, minlength=len(self.classes_)).tolist()
         rows = [[str(c), f"{n:,}"] for c, n in zip(self.classes_[:20].tolist(), counts, strict=False)]
         return ["class", "hidden units"], rows, f"{self._begun()}: {self.n_features_in_} inputs"
@@ -374,13 +371,10 @@ class RCENetwork(RowsClassifier):
         """
         from pgm import plot
 
-        if not self._fitted:
-            raise self._missing_fit("fit it to rows first")
+        self._check_fitted()
         return plot.discs(self, ax, figsize=figsize, title=title)
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
-        if not self._fitted:
-            return ["class"], [], f"{self._begun()}, not fitted yet"
         rows = []
         for c, name in enumerate(self.classes_[:20].tolist()):
             own = self.radii_[self.codes_ == c]

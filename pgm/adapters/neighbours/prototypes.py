@@ -177,8 +177,6 @@ class PrototypeClassifier(RowsClassifier):
         return np.arange(len(self.classes_))
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
-        if not self._fitted:
-            return ["class"], [], f"{self._begun()}, not fitted yet"
         names = self._names
         rows = [
             [str(self.classes_[c]), *(f"{x:.6g}" for x in place[:6])]

@@ -58,8 +58,7 @@ class Drawn(RowsRegressor):
         """
         from pgm import plot
 
-        if not self._fitted:
-            raise self._missing_fit("fit it to rows first")
+        self._check_fitted()
         rows, targets = self.rows_, self.targets_
         if X is not None:
             rows = self._read(X)
