@@ -248,6 +248,71 @@ def test_a_file_is_read_in_a_sitting() -> None:
     assert long == set(LONG)
 
 
+# Functions outside a room that ask which of several distributions, posteriors or engines they were given, and
+# why. The thing itself should say what it can do: none is added without a reason.
+ASK_FOR_KINDS = {
+    "pgm/models/dynamic/chain_network.py: observed": "nodes of three emissions; others say it themselves",
+    "pgm/models/dynamic/factorial_engines.py: engine_of": "two classes of options; some have no effect",
+    "pgm/models/dynamic/hmm_priors.py: drawn": "one kind has draws; the other the words of what would have",
+    "pgm/models/dynamic/input_output_hmm.py: __init__": "whether an argument is one at all",
+}
+
+
+def kinds_asked_for(tree: ast.AST, kinds: set[str]) -> set[str]:
+    """Functions with `isinstance` of one thing and several of these classes, or one test after the other."""
+    found = set()
+    for function in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]:
+        asked: dict[str, set[str]] = {}
+        for call in [node for node in ast.walk(function) if isinstance(node, ast.Call)]:
+            if ast.unparse(call.func) == "isinstance":
+                words = set(re.findall(r"\w+", ast.unparse(call.args[1])))
+                asked.setdefault(ast.unparse(call.args[0]), set()).update(words & kinds)
+        if any(len(several) > 1 for several in asked.values()):
+            found.add(function.name)
+    return found
+
+
+def test_nobody_asks_what_kind_a_thing_is() -> None:
+    rooms = {
+        "pgm.cpds": "pgm/cpds",
+        "pgm.distributions": "pgm/distributions",
+        "pgm.inference.engines": "pgm/inference/engines",
+    }
+    kinds = {"Posterior", "HybridPosterior"}
+    for room in rooms:
+        kinds |= {key for key, value in vars(import_module(room)).items() if isinstance(value, type)}
+    kinds -= {"CPD", "Any", "Engine"}
+    some = re.compile(rf"isinstance\([^)]*\b({'|'.join(kinds)})\b")
+    found = set()
+    for path in SOURCES:
+        text = path.read_text(encoding="utf-8")
+        if not name(path).startswith(tuple(rooms.values())) and some.search(text):
+            found |= {f"{name(path)}: {each}" for each in kinds_asked_for(ast.parse(text), kinds)}
+    assert found == set(ASK_FOR_KINDS)
+
+
+def test_nobody_reads_the_private_fields_of_a_distribution() -> None:
+    """Neither files nor pictures nor models: `to_parts`, `label` and public attributes say what is wanted."""
+    own = ("pgm/cpds", "pgm/distributions")
+    private = re.compile(r"\b(?:cpd|distribution|density)\._[a-z]")
+    found = [
+        f"{name(path)}: {line.strip()}"
+        for path in SOURCES
+        if not name(path).startswith(own)
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if private.search(line)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_sizes_are_written_by_one_function() -> None:
+    """How much memory is taken and allowed, and what to do: by `check_room`, or at least `size_of`."""
+    for path in SOURCES:
+        if name(path) != "pgm/runtime/room.py":
+            text = path.read_text(encoding="utf-8")
+            assert not re.search(r"/ 1e[69]\b[^\n]*\b[MG]B\b", text), name(path)
+
+
 TEXTS = [
     path
     for pattern in (

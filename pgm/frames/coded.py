@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pgm.config import current
-from pgm.errors import InvalidFrame, TooLarge, listed, shown
+from pgm.errors import InvalidFrame, listed, shown
+from pgm.runtime.room import check_room
 from pgm.variables import is_missing
 
 if TYPE_CHECKING:
@@ -141,12 +141,12 @@ def in_chunks(
         if absent := [name for name in grown if name not in there]:
             raise InvalidFrame(f"Chunk {number:,} (the first is 0) has no column {listed(absent)}.")
         taken += sum(column.add(frame[name]) for name, column in grown.items())
-        if 2 * taken > current().memory_limit:
-            raise TooLarge(
-                f"The first {number + 1:,} chunks need {taken / 1e9:,.1f} GB, twice that is more than the "
-                "memory limit. `fit` to the first of them and `partial_fit` to the others needs little "
-                "memory; so does a lazy frame of polars or duckdb of which only counts are needed."
-            )
+        check_room(
+            2.0 * taken,
+            f"The first {number + 1:,} chunks, once put together, take",
+            "`fit` to the first of them and `partial_fit` to the others; take a lazy frame of polars or "
+            "duckdb if only counts are needed",
+        )
     if first:
         raise InvalidFrame("There are no chunks: there is nothing to learn from.")
     return {name: column.whole() for name, column in grown.items()}

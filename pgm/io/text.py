@@ -18,6 +18,7 @@ import numpy as np
 
 from pgm.config import current
 from pgm.errors import FileFormatError, InvalidArgument, TooLarge, shown
+from pgm.runtime.room import size_of
 
 Path = str | os.PathLike[str]
 File = Path | IO[str] | IO[bytes]
@@ -127,8 +128,8 @@ def _limited(stream: Any, name: str) -> Any:
         size += len(chunk)
         if size > limit:
             raise TooLarge(
-                f"{name}: more than {limit / 1e6:,.3g} MB of text, and the memory limit allows no more; "
-                "if the file is what you meant, `with pgm.set_config(memory_limit=...)` raises the limit"
+                f"{name}: more than {size_of(limit)} of text, and the memory limit allows no more; if the "
+                "file is what you meant, pgm.set_config(memory_limit=...) raises the limit"
             )
         chunks.append(chunk)
     if not all(type(chunk) is type(chunks[0]) and isinstance(chunk, str | bytes) for chunk in chunks):

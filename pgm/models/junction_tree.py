@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from pgm.config import current
 from pgm.cpds.table_input import MAX_AXES
 from pgm.errors import InvalidStructure, TooLarge, listed
 from pgm.evidence import Observed, observe
@@ -25,6 +24,7 @@ from pgm.inference.program.sorting import in_tables, one_by_one, sort_parts
 from pgm.printing import html_text, joined, number
 from pgm.results import Probability, Report, Trace
 from pgm.runtime.clock import start_clock
+from pgm.runtime.room import check_room
 from pgm.variables import Variable, VariableList
 
 from .potentials import Potential
@@ -214,11 +214,17 @@ class CliqueTree(JunctionTree):
         factors, variables, place = self._factors, self.model.variables, self._places()
         shapes = [[variables[name].card for name in clique] for clique in self.cliques]
         cells = sum(map(math.prod, shapes))
-        if 32 * cells > current().memory_limit or max(map(len, shapes), default=0) > MAX_AXES:
+        axes = max(map(len, shapes), default=0)
+        if axes > MAX_AXES:
             raise TooLarge(
-                f"The tables of the cliques have {cells:,} entries; with the beliefs and the messages, "
-                "that is more than the memory limit allows. net.query does not need all of them at once."
+                f"The table of a clique has {axes} axes, and numpy has {MAX_AXES}; net.query needs no such "
+                "table."
             )
+        check_room(
+            min(32 * cells, 10**300),
+            "The tables of the cliques, with the beliefs and the messages, take",
+            "Ask net.query, which does not need all of them at once",
+        )
         tables = [_Table(c, np.ones(shape), 0) for c, shape in zip(self.cliques, shapes, strict=True)] or [
             _Table((), np.ones(()), 0)
         ]

@@ -14,6 +14,7 @@ from pgm.distributions.parts import Part, Path, written
 from pgm.errors import FileFormatError, TooLarge, shown
 from pgm.io.text import Text
 from pgm.runtime import progress
+from pgm.runtime.room import check_room
 
 from .states import read_state
 
@@ -79,11 +80,7 @@ def parse(source: Text) -> Part:
     """Read JSON, strictly: no duplicate keys, no NaN, no unlimited nesting."""
     content = source.content
     room = content.count("[") * _BYTES_A_LIST + content.count("{") * _BYTES_AN_OBJECT
-    if room > current().memory_limit:
-        raise TooLarge(
-            f"{source.path}: its lists and objects would take {room / 1e6:,.3g} MB, and the memory limit "
-            "allows less"
-        )
+    check_room(room, f"{source.path}: its lists and objects take")
     if _depth(content) > DEEPEST:
         message = f"more than {DEEPEST} lists and objects inside each other"
         raise source.error(message, _place_of_depth(content))

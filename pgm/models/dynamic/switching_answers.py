@@ -13,6 +13,7 @@ from pgm.inference.engines import switching as engine
 from pgm.randomness import generator
 from pgm.results import Intervals, Report
 from pgm.runtime.clock import Clock, start_clock
+from pgm.runtime.room import size_of
 
 from .filters import RaoBlackwellised
 
@@ -68,7 +69,7 @@ def _check_paths(r: engine.Regimes, T: int, asked: str) -> None:
         why = (
             f"{_MOST:,} are followed unasked"
             if asked == "auto"
-            else f"they take {size:,.0f} bytes, and {limit:,} are allowed"
+            else f"they take about {size_of(size)}, and {size_of(limit)} are allowed"
         )
         more = ', and "exact" all that fit into the memory' if asked == "auto" and size <= limit else ""
         raise TooLarge(

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from pgm.config import current
-from pgm.errors import TooLarge
 from pgm.graphs.triangulation import triangulate_in
 from pgm.inference.engines.counting.clauses import Formula
 from pgm.inference.engines.counting.counting_arrays import (
@@ -22,6 +21,7 @@ from pgm.inference.engines.counting.counting_arrays import (
 from pgm.runtime.clock import RUNNING, Clock
 from pgm.runtime.loops import Loops
 from pgm.runtime.progress import report
+from pgm.runtime.room import too_large
 from pgm.runtime.running import REDUCTION, SEARCH, Impossible
 
 Wide = tuple[float, int]
@@ -112,12 +112,9 @@ class Counter:
         """Raise `TooLarge` unless this many bytes are still available."""
         needed = self._bytes() + more
         if needed > self._limit:
-            raise TooLarge(
-                f"The search now needs {needed / 1e6:,.1f} MB for what it must keep, and "
-                f"{self._limit / 1e6:,.1f} MB are allowed. Observe more, or allow more with "
-                "pgm.set_config(memory_limit=...)"
-                + ("; or query one variable, which keeps no record." if self._n[_RECORDING] else ".")
-            )
+            one = ", query one variable, which keeps no record" if self._n[_RECORDING] else ""
+            kept = "For what it must keep the search now needs"
+            raise too_large(needed, self._limit, kept, f"Observe more{one}")
 
     def _grow(self, status: int) -> None:
         if status == _FULL_CLAUSES:

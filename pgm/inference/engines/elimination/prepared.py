@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.config import current
 from pgm.errors import TooLarge
 from pgm.evidence import Observed
 from pgm.inference.engines.by_position import make_sums
@@ -24,6 +23,7 @@ from pgm.inference.program.reduction import Case, WideArray, reduce_case, spread
 from pgm.inference.trees.needs import Needs
 from pgm.runtime.clock import RUNNING, Clock
 from pgm.runtime.progress import report
+from pgm.runtime.room import check_room
 from pgm.runtime.running import Impossible
 
 if TYPE_CHECKING:
@@ -145,12 +145,11 @@ def _spread(table: _Table, scope: Sequence[int], cards: list[int]) -> np.ndarray
 
 
 def _check_room(variables: int, entries: int) -> None:
-    needed = 24 * entries
-    if needed > current().memory_limit or variables > _MOST_AXES:
-        raise TooLarge(
-            f"Eliminating one variable after another needs a table over {variables} variables, about "
-            f'{needed:.2g} bytes. engine="exact" may find a better order; else observe more.'
-        )
+    what = f"Eliminating one variable after another needs a table over {variables} variables"
+    remedy = 'engine="exact" may find a better order; else observe more'
+    if variables > _MOST_AXES:
+        raise TooLarge(f"{what}. {remedy}.")
+    check_room(min(24 * entries, 10**300), f"{what}, which takes", remedy)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -32,7 +32,7 @@ from pgm.inference.engines.plan import Plan
 from pgm.inference.engines.wide_numbers import Wide
 from pgm.results import EXACT, Density, Distribution, Marginals, MixedMarginals, Report
 from pgm.runtime.clock import Clock
-from pgm.runtime.room import check_room
+from pgm.runtime.room import check_room, size_of
 from pgm.variables import REAL, VariableList, as_domain
 
 if TYPE_CHECKING:
@@ -415,7 +415,7 @@ def _too_many(count: int, names: Sequence[str]) -> TooLarge:
     depend = "depend" if len(names) > 1 else "depends"
     return TooLarge(
         f"{listed(names)} {depend} on {several}: a grid of it takes more than the "
-        f"{current().memory_limit / 1e9:.3g} GB allowed. engine=pgm.engines.Quadrature(points=...) takes "
+        f"{size_of(current().memory_limit)} allowed. engine=pgm.engines.Quadrature(points=...) takes "
         "coarser ones; or observe some of the continuous variables."
     )
 

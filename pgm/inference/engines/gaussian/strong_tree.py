@@ -14,7 +14,7 @@ from pgm.graphs.triangulation import Triangulation, triangulate_in
 from pgm.inference.engines.gaussian.gaussian_arrays import StrongTree
 from pgm.inference.program.continuous import Gaussians, starts
 from pgm.runtime.clock import TRIANGULATING, Clock
-from pgm.runtime.room import check_room
+from pgm.runtime.room import check_room, size_of
 from pgm.runtime.running import GAUSSIAN, REDUCTION
 
 SCORE = "(score "  # prefix of the names of sums over a grid, see quadrature.py
@@ -92,7 +92,7 @@ class StrongTreeLayout:
                 f"the largest clique has {self.most_columns:,} continuous variables. Observe more, or ask "
                 "for fewer targets at once."
             )
-        what = f"{needed / 1e9:,.3g} GB of memory, and {allowed / 1e9:,.3g} GB are allowed"
+        what = f"{size_of(needed)} of memory, and {size_of(allowed)} are allowed"
         if needed <= allowed and needed < _MOST_BYTES and self.log2_largest < _MOST_LOG2:
             what = f"{self.steps:.2g} operations"
         raise TooLarge(f"An exact answer needs {what}: {why}")

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pgm.config import current
-from pgm.errors import InvalidArgument, TooLarge, listed
+from pgm.errors import InvalidArgument, listed
 from pgm.evidence import Observed
 from pgm.inference.engines.problem import none_possible
 from pgm.inference.engines.sampling import Gibbs, Importance, LikelihoodWeighting, Rejection
@@ -35,6 +34,7 @@ from pgm.results import (
     as_density,
 )
 from pgm.runtime.clock import Clock
+from pgm.runtime.room import check_room
 from pgm.variables import VariableList, states_array
 
 if TYPE_CHECKING:
@@ -175,11 +175,11 @@ class HybridSamples:
     def _states(self, asked: Any, targets: Sequence[int]) -> Distribution:
         drawn, cards = self._drawn(), [v.card for v in asked]
         size = math.prod(cards)
-        if 8.0 * size * (len(drawn.weights) if drawn.chains else 8) > current().memory_limit:
-            raise TooLarge(
-                f"The joint distribution of {len(asked)} variables has {size:,} entries, more than "
-                "memory_limit allows. Ask for fewer variables at once."
-            )
+        check_room(
+            8.0 * size * (len(drawn.weights) if drawn.chains else 8),
+            f"The joint distribution of {len(asked)} variables has {size:,} entries, which takes",
+            "Ask for fewer variables at once",
+        )
         flat = np.zeros(len(drawn.weights), np.int64)
         for v, card in zip(targets, cards, strict=True):
             flat = flat * card + drawn.codes[:, v]

@@ -13,12 +13,11 @@ from graphlib import TopologicalSorter
 
 import numpy as np
 
-from pgm.config import current
-from pgm.errors import TooLarge
 from pgm.factors import Dense
 from pgm.inference.engines.gaussian import own_densities
 from pgm.inference.engines.sampling.hybrid_model import HybridModel, log_normal_or_constant
 from pgm.runtime.progress import report as report_progress
+from pgm.runtime.room import check_room
 
 
 class Cases:
@@ -27,11 +26,7 @@ class Cases:
     def __init__(self, model: HybridModel, n: int, rng: np.random.Generator) -> None:
         """Make room for n of them; `TooLarge` if there is none."""
         size = 8.0 * n * (model.program.n + 2 * model.g.n + 2)
-        if size > current().memory_limit:
-            raise TooLarge(
-                f"{n:,} samples of {model.program.n:,} variables would take {size / 1e9:.3g} GB; draw "
-                "fewer, samples=."
-            )
+        check_room(size, f"{n:,} samples of {model.program.n:,} variables take", "Draw fewer, samples=")
         self.model, self.rng = model, rng
         self.codes = np.zeros((n, model.program.n), np.int64)
         self.values = np.zeros((n, model.g.n))
