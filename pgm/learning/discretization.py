@@ -17,7 +17,7 @@ from pgm.variables import REAL, Bins, Variable
 
 METHODS = ("quantile", "width", "k-means", "mdlp")
 _STEPS = 300  # of k-means
-_MANY = 1000  # bins that no number may lie in
+_MANY = 1000  # bins that may be asked for even where there are fewer values
 
 
 @guarded
@@ -40,13 +40,13 @@ def discretize(
         method: "quantile", as many rows in each bin; "width", equally wide; "k-means", around the means of
             clusters; "mdlp", where the target's states change, as long as a cut pays for its description
             (Fayyad & Irani 1993).
-        bins: how many, 4 if left out; "mdlp" chooses the number itself.
+        bins: how many, 4 if left out; "mdlp" finds out by itself.
         target: for "mdlp" the column of the classes.
         columns: which columns of the frame; left out: those of floats.
 
     Raises:
-        InvalidArgument: an unknown method, or an option out of range or without effect.
-        InvalidFrame: a column that is missing, has no value, or the same value everywhere.
+        InvalidArgument: the method is unknown, or an option is out of range or has no effect.
+        InvalidFrame: a column is missing, has no value, or has the same value in every row.
         OutOfTime: the time limit is reached.
 
     >>> discretize([1.0, 2.0, 3.0, 10.0], "width", 2)
@@ -60,7 +60,7 @@ def discretize(
         )
     if method == "mdlp":
         if bins is not None:
-            raise InvalidArgument('bins= has no effect: "mdlp" finds out how many there are.')
+            raise InvalidArgument('bins= has no effect: "mdlp" finds out by itself how many to make.')
         if target is None:
             raise InvalidArgument('"mdlp" cuts where classes change: name their column, target="...".')
     elif target is not None:
@@ -130,7 +130,7 @@ def _classes(data: Any, target: str) -> np.ndarray:
 def bins_of(
     values: np.ndarray, method: str, count: int, classes: np.ndarray | None, weights: np.ndarray
 ) -> Bins:
-    """Where to cut weighted values, NaN where missing; nowhere if there is only one value.
+    """Return bins for weighted values, NaN where missing; a single bin if all values are equal.
 
     >>> bins_of(np.array([1.0, 2.0, 8.0, 9.0]), "mdlp", 0, np.array([0, 0, 1, 1]), np.full(4, 5.0))
     Bins(edges=(-inf, 5.0, inf))
@@ -176,26 +176,29 @@ def _cut(
 
 
 def _quantiles(values: np.ndarray, at: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """Quantiles of these shares; with weights the first value whose cumulative weight reaches the share."""
+    """Quantiles at these shares.
+
+    With weights: half-way between the first value whose cumulative weight reaches the share and the next.
+    """
     if weights is None:
         return np.asarray(np.quantile(values, at))
-    numbers, places = np.unique(values, return_inverse=True)
+    levels, places = np.unique(values, return_inverse=True)
     below = np.cumsum(np.bincount(places, weights)) / weights.sum()
     first = np.searchsorted(below, at - 1e-12)
-    return np.asarray((numbers[first] + numbers[np.minimum(first + 1, numbers.size - 1)]) / 2.0)
+    return np.asarray((levels[first] + levels[np.minimum(first + 1, levels.size - 1)]) / 2.0)
 
 
 def _between_means(values: np.ndarray, count: int, shares: np.ndarray) -> np.ndarray:
-    """Half-way between the means of clusters, which start in the middle of equally wide bins."""
-    numbers, places = np.unique(values, return_inverse=True)
+    """Cut half-way between the means of clusters, which start at the centres of equally wide bins."""
+    levels, places = np.unique(values, return_inverse=True)
     weights = np.bincount(places, shares)
-    edges = np.linspace(numbers[0], numbers[-1], count + 1)
+    edges = np.linspace(levels[0], levels[-1], count + 1)
     means = (edges[1:] + edges[:-1]) / 2.0
     for _ in range(_STEPS):
         cuts = (means[1:] + means[:-1]) / 2.0
-        which = np.searchsorted(cuts, numbers, side="right")
+        which = np.searchsorted(cuts, levels, side="right")
         total = np.bincount(which, weights, minlength=means.size)
-        sums = np.bincount(which, weights * numbers, minlength=means.size)
+        sums = np.bincount(which, weights * levels, minlength=means.size)
         new = (sums / np.where(total > 0, total, 1.0))[total > 0]
         if new.size == means.size and np.array_equal(new, means):
             break
@@ -237,7 +240,7 @@ def _by_description_length(values: np.ndarray, classes: np.ndarray, weights: np.
 
 
 def _entropy(counts: np.ndarray) -> np.ndarray:
-    """In bits, of each row of counts."""
+    """The entropy of each row of counts, in bits."""
     shares = counts / counts.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(-np.where(shares > 0.0, shares * np.log2(shares), 0.0).sum(axis=1))

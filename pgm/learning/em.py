@@ -58,8 +58,8 @@ def climb(
         clock: at its limit the best so far is kept, marked as not converged.
         what: the label of the progress report.
         stride: extrapolates three successive parameters, or None; the result is kept if it is better.
-        glance: an E-step without statistics.
-        together: several starts may climb at the same time, as neither step keeps state for the next one.
+        glance: an E-step that computes no statistics, for the last iteration.
+        together: several starts may run at the same time: the steps share no state.
     """
     if isinstance(max_iter, bool) or not isinstance(max_iter, int | np.integer) or max_iter < 1:
         raise InvalidArgument(f"max_iter= is a whole number of at least 1, not {shown(max_iter)}.")
@@ -67,22 +67,22 @@ def climb(
         raise InvalidArgument(f"tol= is a number that is not negative, not {shown(tol)}.")
     ended: dict[int, tuple[_P, FitReport, float] | Collapsed] = {}
 
-    def climbs(number: int) -> None:
+    def climbs(start: int) -> None:
         try:
-            ended[number] = _one(
-                starts[number](), expect, maximise, max_iter, tol, clock, what, stride, glance or expect
+            ended[start] = _one(
+                starts[start](), expect, maximise, max_iter, tol, clock, what, stride, glance or expect
             )
         except Collapsed as error:  # another start may do better
-            ended[number] = error
+            ended[start] = error
 
     late: OutOfTime | None = None
     try:
         if together and len(starts) > 1:
             _all_at_once(climbs, len(starts), clock)
         else:
-            for number in range(len(starts)):
-                climbs(number)
-                if isinstance(done := ended[number], tuple) and done[1].stopped_by == "time limit":
+            for start in range(len(starts)):
+                climbs(start)
+                if isinstance(done := ended[start], tuple) and done[1].stopped_by == "time limit":
                     break
     except OutOfTime as error:
         late = error
@@ -103,10 +103,10 @@ def climb(
 def _all_at_once(climbs: Callable[[int], None], many: int, clock: Clock) -> None:
     """Run EM from all starts on as many threads as pgm.config allows; only their total reports progress."""
 
-    def task(number: int) -> threads.Task:
+    def task(start: int) -> threads.Task:
         def work(stop: np.ndarray) -> None:
             with config(progress=False):
-                climbs(number)
+                climbs(start)
 
         return threads.Task(work, _LONG)
 
@@ -127,7 +127,7 @@ def _one(
     step = expect(parameters)
     logs = [step.log_likelihood]
     stopped = "max_iter"
-    way = [parameters]  # since the last stride
+    way = [parameters]  # since the last extrapolation
     for iteration in range(max_iter):
         report_progress(iteration, max_iter, what)
         try:
@@ -149,7 +149,7 @@ def _one(
         way.append(parameters)
         if stride is not None and len(way) == 3 and len(logs) <= max_iter:
             try:
-                parameters, step = _strode(stride(way[0], way[1], way[2]), expect, parameters, step)
+                parameters, step = _extrapolated(stride(way[0], way[1], way[2]), expect, parameters, step)
             except (OutOfTime, threads.Stopped):
                 stopped = "time limit"
                 break
@@ -162,7 +162,7 @@ def _one(
     return parameters, FitReport(tuple(logs), stopped), step.objective
 
 
-def _strode(
+def _extrapolated(
     far: _P | None, expect: Callable[[_P], EStep[_S]], near: _P, step: EStep[_S]
 ) -> tuple[_P, EStep[_S]]:
     """The extrapolation if it is better, else the result of two plain steps."""
@@ -177,9 +177,10 @@ def _strode(
 
 
 def strides(first: np.ndarray, second: np.ndarray, third: np.ndarray) -> Iterator[np.ndarray]:
-    """Extrapolations of three successive points, the farthest first, each next one half as far.
+    """Extrapolations of three successive points, the farthest first, each of the next half as far.
 
-    The length is that of SQUAREM (Varadhan & Roland 2008); there is none where the points do not advance.
+    The length of the first is that of SQUAREM (Varadhan & Roland 2008); there are none where the points do
+    not advance.
     """
     step = second - first
     bend = (third - second) - step

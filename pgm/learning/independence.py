@@ -16,7 +16,7 @@ from pgm.errors import InvalidArgument, nearest, shown
 
 
 class Test:
-    """Options of a test; what does not depend on them is a class attribute."""
+    """Options of a test; its fixed properties are class attributes."""
 
     __slots__ = ()
     __test__ = False  # not one of pytest's
@@ -52,7 +52,7 @@ class Permutation(Test):
     """A permutation test: G squared, compared with its values when one column is shuffled.
 
     Args:
-        shuffles: how often.
+        shuffles: the number of shuffles.
 
     >>> Permutation(shuffles=500)
     Permutation(shuffles=500)

@@ -53,7 +53,7 @@ class RegressionMoments:
 class Moments:
     """The result of the E-step over all series."""
 
-    start: RegressionMoments  # of the first state on 1
+    start: RegressionMoments  # of the first state regressed on a constant
     state: RegressionMoments
     output: RegressionMoments
 
@@ -178,10 +178,10 @@ def _filled(
     m, k = coefficients.shape
     found = RegressionMoments(np.zeros(m), np.zeros((1, k, k)), np.zeros((m, k)), np.zeros((m, m)))
     patterns, which = np.unique(~np.isnan(y), axis=0, return_inverse=True)
-    for number, there in enumerate(patterns):
+    for index, there in enumerate(patterns):
         if not there.any():
             continue
-        at = np.flatnonzero(which.reshape(-1) == number)
+        at = np.flatnonzero(which.reshape(-1) == index)
         seen, gone = np.flatnonzero(there), np.flatnonzero(~there)
         by_seen = np.linalg.lstsq(noise[np.ix_(seen, seen)], noise[np.ix_(seen, gone)], rcond=None)[0].T
         slope = np.zeros((m, k))  # y = slope z + level, plus noise where missing
@@ -211,7 +211,7 @@ def coefficients_of(r: RegressionMoments, now: np.ndarray, noise: np.ndarray, fr
     """
     if not free.any():
         return now
-    some = np.flatnonzero(np.diagonal(noise))  # of all rows the inverse is rounded where zero is meant
+    some = np.flatnonzero(np.diagonal(noise))  # an inverse over all rows would have rounding for zeros
     weights = np.zeros_like(noise)
     weights[np.ix_(some, some)] = np.linalg.pinv(noise[np.ix_(some, some)], hermitian=True)
     zz = np.broadcast_to(r.zz, (len(now), *r.zz.shape[1:]))
@@ -255,10 +255,10 @@ def check_noise(
     Args:
         name: the name of the covariance.
         noise: the new covariance.
-        before: the one before.
+        before: the previous covariance.
         sizes: the mean square of the observations.
-        names: the names of its entries.
-        iteration: its number.
+        names: the names of its rows.
+        iteration: the count of iterations so far.
     """
     gone = (np.diagonal(noise) <= _COLLAPSED * sizes) & (np.diagonal(before) > 0)
     if gone.any():

@@ -1,4 +1,4 @@
-"""From statistics to local distributions: most likely or with a prior, some held fixed, some tied.
+"""From statistics to local distributions: by maximum likelihood or with a prior, some held fixed, some tied.
 
 A prior is statistics of pseudo-observations, added to those of the data. For a table with a
 Dirichlet prior the result is then the posterior mean; with `mode` it is the most probable table.
@@ -26,8 +26,8 @@ class Rule:
     """How one node is learned."""
 
     pseudo: Any = None  # statistics that are added
-    conjugate: Conjugate | None = None  # a prior that is not a pseudo-data
-    fixed: np.ndarray | bool = False  # rows of the table that stay; True: all of it
+    conjugate: Conjugate | None = None  # a prior that is not pseudo-observations
+    fixed: np.ndarray | bool = False  # rows of the table that are kept; True: the whole distribution
     mode: bool = False
 
     def fitted(self, cpd: CPD, statistics: Any) -> CPD:
@@ -87,8 +87,7 @@ def tied_groups(tied: Any, cpds: Mapping[str, CPD]) -> list[tuple[str, ...]]:
             if type(first) is not type(other) or mine != theirs:
                 raise InvalidArgument(
                     f"tied=: {names[0]!r} and {name!r} cannot share one distribution: they, or their "
-                    "parents, "
-                    "have other states, or another kind of distribution."
+                    "parents, have different states, or their distributions are of different kinds."
                 )
         groups.append(names)
     return groups
@@ -108,7 +107,7 @@ def fixed_rows(fixed: Any, cpds: Mapping[str, CPD], known: Iterable[str]) -> dic
             raise UnknownVariable(name, cpds, where="fixed=")
         if name not in there:
             raise InvalidArgument(
-                f"fixed= names {name!r}, which has no distribution yet: give it one by `set`."
+                f"fixed= names {name!r}, which has no distribution yet: give it one with `set`."
             )
         rows = given[name] if isinstance(given, Mapping) else True
         found[name] = True if rows is True else _mask(name, rows, cpds[name])
@@ -169,9 +168,8 @@ def rules(
         if pseudo is None:
             if own or not cpd.continuous:
                 raise InvalidArgument(
-                    f"prior= of {name!r}: {wanted!r} says nothing about a {type(cpd).__name__}. Name "
-                    "the nodes "
-                    "that it is for, prior={node: ...}, or give a network as the prior."
+                    f"prior= of {name!r}: {wanted!r} says nothing about a {type(cpd).__name__}. Name the "
+                    "nodes that it is for, prior={node: ...}, or give a network as the prior."
                 )
             found[name] = Rule(fixed=stays)
             continue
@@ -182,7 +180,7 @@ def rules(
             pseudo = pseudo - 1.0
         found[name] = Rule(pseudo, fixed=stays, mode=estimate == "mode")
     if prior is not None and not used:
-        raise InvalidArgument(f"prior={shown(prior)} has no effect: it is about no node that is learned.")
+        raise InvalidArgument(f"prior={shown(prior)} has no effect: it is for no node that is learned.")
     if prior is None and estimate != "mean":
         raise InvalidArgument(f"estimate={shown(estimate)} has no effect without a prior.")
     return found
@@ -204,9 +202,8 @@ def _named(prior: Any) -> PseudoCounts | Conjugate | None:
     if hasattr(prior, "expected_counts"):
         return Expert(prior)
     raise InvalidArgument(
-        f'prior= is a name such as "bdeu", an object of pgm.priors, a network, or a dict {{node: one '
-        "of these}, "
-        f"not {shown(prior)}."
+        f'prior= is a name such as "bdeu", an object of pgm.priors, a network, or a dict {{node: one of '
+        f"these}}, not {shown(prior)}."
     )
 
 

@@ -16,14 +16,14 @@ from pgm.errors import InvalidArgument, nearest, shown
 
 
 class Score:
-    """Options of a score; what does not depend on them is a class attribute."""
+    """Options of a score; its fixed properties are class attributes."""
 
     __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Any]]
     name: ClassVar[str]
-    discrete: ClassVar[bool] = True  # whether it scores families of states
-    continuous: ClassVar[bool] = False  # for continuous columns
-    equivalent: ClassVar[bool] = True  # whether networks that no data can distinguish score alike
+    discrete: ClassVar[bool] = True  # whether it scores discrete columns
+    continuous: ClassVar[bool] = False  # whether it scores continuous columns
+    equivalent: ClassVar[bool] = True  # whether Markov equivalent networks score alike
     whole: ClassVar[bool] = False  # whether it is defined for whole numbers of rows only
 
     def per_parameter(self, rows: float) -> float:
@@ -73,7 +73,7 @@ class AIC(Score):
     continuous: ClassVar[bool] = True
 
     def per_parameter(self, rows: float) -> float:
-        """One."""
+        """One, whatever the number of rows."""
         return 1.0
 
 
@@ -168,7 +168,7 @@ class BGe(Score):
 
     Args:
         mean_rows: how many rows the prior's mean is worth.
-        freedom: degrees of freedom of the Wishart distribution; the number of columns and 2 if left out.
+        freedom: degrees of freedom of the Wishart distribution; the number of columns plus 2 if left out.
 
     >>> BGe().continuous
     True

@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 
 class Search:
-    """Options of a search; what does not depend on them is a class attribute."""
+    """Options of a search; its fixed properties are class attributes."""
 
     __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Any]]
     name: ClassVar[str]
     module: ClassVar[str]  # below pgm.learning.searching; imported when first used
-    scores: ClassVar[bool] = True  # whether it goes by a score
-    heeds: ClassVar[frozenset[str]] = frozenset({"max_parents", "start"})  # options that not all of them do
-    samples: ClassVar[bool] = False  # whether it draws from a posterior, and so says itself how sure arcs are
+    scores: ClassVar[bool] = True  # whether it maximises a score
+    heeds: ClassVar[frozenset[str]] = frozenset({"max_parents", "start"})  # those that it takes into account
+    samples: ClassVar[bool] = False  # whether it draws from a posterior, and so gives the confidence of arcs
 
     def find(self, problem: StructureProblem) -> Found:
         """Search."""
@@ -107,8 +107,8 @@ def _given(search: Any, **least: int) -> dict[str, int]:
 class Exact(Search):
     """The best of all networks: dynamic programming over sets of nodes (Silander & Myllymäki 2006).
 
-    What does not fit the memory becomes an integer program, solved by HiGHS; at the time limit the result is
-    the best so far, with a bound. With a small `max_parents=` it takes seconds for 20 nodes.
+    A problem that does not fit in memory becomes an integer program, solved by HiGHS; at the time limit the
+    result is the best so far, with a bound. With a small `max_parents=` it takes seconds for 20 nodes.
 
     >>> Exact().name
     'exact'
@@ -243,7 +243,7 @@ class PC(Search):
 
 @dataclass(frozen=True, slots=True)
 class IAMB(Search):
-    """The Markov blanket of one node by tests (Tsamardinos et al. 2003), and the network of both by a score.
+    """The Markov blanket of a node by tests (Tsamardinos et al. 2003), then their network by a score.
 
     Args:
         target: the node.
@@ -293,7 +293,7 @@ class MMHC(Search):
 class OrderMCMC(Search):
     """Orders of the nodes drawn from their posterior (Friedman & Koller 2003); arcs get a `confidence`.
 
-    Sets of parents are summed over exactly for each order; so a network counts once for each of its orders.
+    For each order, sets of parents are summed over exactly; so a network counts once for each of its orders.
 
     Args:
         steps: the number of moves.

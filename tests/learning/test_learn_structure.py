@@ -143,7 +143,7 @@ def test_constraints_are_true_of_every_result() -> None:
     [
         ({"require": [("tub", "asia")], "roots": "asia"}, "not permitted: 'asia' is among roots="),
         ({"require": [("tub", "asia")], "forbid": [("tub", "asia")]}, "forbid= excludes it"),
-        ({"require": [("tub", "asia")], "tiers": ["asia", "tub"]}, "'tub' stands in a later tier"),
+        ({"require": [("tub", "asia")], "tiers": ["asia", "tub"]}, "'tub' is in a later tier"),
         ({"require": [("tub", "asia")], "leaves": ["tub"]}, "'tub' is among leaves="),
         ({"require": [("tub", "asia"), ("asia", "tub")]}, "require= form a cycle: 'asia' -> 'tub' -> 'asia'"),
         ({"require": [("tub", "xray"), ("asia", "xray")], "max_parents": 1}, "'xray' 2 parents"),

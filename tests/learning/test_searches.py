@@ -93,7 +93,7 @@ def test_exact_search_finds_the_best_of_all_networks(
         problem = problem_of(rows, by, **given)
         best = best_of(problem, dags)
         for most in (26, 0):  # dynamic programming, then integer programming
-            monkeypatch.setattr(exact, "_MOST_STEPS", most)
+            monkeypatch.setattr(exact, "_MOST_NODES", most)
             found = pgm.learn_structure(rows, search="exact", score=by, **given)
             assert found.exact
             assert found.score == pytest.approx(best, abs=1e-7)

@@ -6,7 +6,7 @@
     counts.occurring([0, 1, 2])    # for tables too large to write out: the configurations that occur
 
 A row with a missing value is left out of the families that have this column. `Counts(..., weights=w)` adds up
-weights; equal rows are counted once where that saves work. Tables are read-only and cached while they fit
+weights; equal rows are merged where that saves work. Tables are read-only and cached while they fit
 (`memory=` bytes); a different order of columns also comes from the cache.
 """
 
@@ -32,13 +32,13 @@ from pgm.runtime.threads import Task, run_all
 from .compiled import Families
 
 COUNTING = Loops("pgm.learning.counts.compiled", "counting")
-_PROBE = 1000  # rows: if few of them differ, equal rows are merged
+_PROBE = 1000  # rows: if few of these are distinct, equal rows are merged
 _CACHE = 256 << 20  # bytes
-_OWN = 1 << 16  # bytes from which a kept table has memory of its own
+_OWN = 1 << 16  # bytes: larger tables are cached as copies, smaller ones as views
 _CELL = 2e-9  # seconds for one row of one family
 _EMPTY = np.zeros(0)
 _MOST_CELLS = 2**31 - 2
-# What codes are held in, the code of a missing value (-1 as it comes out), and the loop that counts them.
+# The type that holds codes, the code of a missing value (-1 wrapped around), and the loop that counts them.
 _KINDS: tuple[tuple[Any, int, str], ...] = (
     (np.uint8, 255, "count_bytes"),
     (np.uint16, 65535, "count_shorts"),
@@ -53,7 +53,7 @@ class Occurring(NamedTuple):
     weights: np.ndarray
 
 
-FEWER = "Take fewer columns, those with fewer states"
+FEWER = "Take fewer columns, or columns with fewer states"
 
 
 def counts_of(families: int, cells: int) -> str:
@@ -68,7 +68,7 @@ class Counts:
         columns: an int array for each column, -1 where there is no value.
         cards: the number of states of each column.
         weights: one for each row; None: each counts once.
-        memory: bytes of tables that are kept.
+        memory: the bytes of tables that are cached.
         merge: whether equal rows are merged; None: if a sample of the rows shows that it pays.
 
     >>> counts = Counts([np.array([0, 0, 1, -1]), np.array([1, 1, 0, 0])], [2, 2])
@@ -104,11 +104,11 @@ class Counts:
 
     @property
     def n_distinct(self) -> int:
-        """The number of rows that are visited: those that differ, where equal ones were merged."""
+        """The number of rows that are visited: of distinct ones, where equal rows were merged."""
         return int(self._codes.shape[1])
 
     def codes(self, column: int) -> np.ndarray:
-        """The codes of a column as int64, -1 where missing; of the rows as they are visited."""
+        """The codes of a column as int64, -1 where missing, for the rows that are visited."""
         row = self._codes[column]
         found: np.ndarray = row.astype(np.int64)
         if self.gaps[column]:
@@ -117,7 +117,7 @@ class Counts:
 
     @property
     def weights(self) -> np.ndarray:
-        """The weight of each of these rows."""
+        """The weight of each row that is visited."""
         return self._weights if self._weights.size else np.ones(self.n_distinct)
 
     def complete(self, columns: Sequence[int]) -> bool:
@@ -125,7 +125,7 @@ class Counts:
         return not bool(self.gaps[list(columns)].any())
 
     def table(self, family: Sequence[int], clock: Clock | None = None) -> np.ndarray:
-        """The weight of the rows of each configuration of these columns, the axes in this order."""
+        """The weight of the rows with each configuration of these columns, the axes in this order."""
         return self.tables([family], clock)[0]
 
     def tables(self, families: Sequence[Sequence[int]], clock: Clock | None = None) -> list[np.ndarray]:
@@ -241,7 +241,7 @@ class Counts:
                 if size * 4 > self._memory:
                     continue
                 if key not in self._kept:
-                    kept = table.copy() if table.nbytes > _OWN else table  # else a view of all that are new
+                    kept = table.copy() if table.nbytes > _OWN else table  # else a view of all new tables
                     kept.flags.writeable = False
                     self._kept[key] = kept
                     self._bytes += size
@@ -269,7 +269,7 @@ class Counts:
 
 
 def distinct(codes: np.ndarray, cards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct rows of codes, given column by column, and for each row which of them it is.
+    """The distinct rows of codes, given column by column, and for each row the index of its equal there.
 
     >>> [a.tolist() for a in distinct(np.array([[1, 0, 1], [0, -1, 0]], np.int32), np.array([2, 2]))]
     [[[1, 0], [0, -1]], [0, 1, 0]]

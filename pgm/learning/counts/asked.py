@@ -12,8 +12,8 @@ from pgm.runtime.clock import Clock
 
 from . import Counts
 
-_TOGETHER = 1 << 14  # configurations that are counted in about the time of two
-_KEPT = 1 << 22  # configurations in all that are kept
+_TOGETHER = 1 << 14  # configurations; counting this many takes about the time of counting two
+_KEPT = 1 << 22  # configurations that are cached in all
 
 Grouped = tuple[list[np.ndarray], np.ndarray]
 
@@ -25,7 +25,7 @@ class AskedCounts:
         cards: the number of states of each column.
         group: the configurations of some columns that occur, as codes column by column, and their weights.
         total: the weight of all rows.
-        n_rows: how many there are.
+        n_rows: how many rows there are.
 
     >>> def group(columns):
     ...     return [np.array([0, 1])] * len(columns), np.array([3.0, 2.0])
@@ -42,7 +42,7 @@ class AskedCounts:
         self.asked = 0  # group-bys
 
     def of(self, columns: Sequence[int]) -> Counts:
-        """The rows of these columns, equal ones counted once, as if there were no others."""
+        """Counts of these columns alone; equal rows are merged."""
         wanted = set(columns)
         key = next((key for key in self._kept if wanted <= set(key)), None)
         if key is None:

@@ -1,4 +1,4 @@
-"""Counts from a data engine: of some sets of columns, each with all its configurations."""
+"""Counts that a data engine has made of some sets of columns, with all configurations that occur."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class GroupedCounts:
         self.cards, self._groups = tuple(cards), list(groups)
 
     def tables(self, families: Sequence[Sequence[int]], clock: Clock | None = None) -> list[np.ndarray]:
-        """The weight of the rows of each configuration of these columns."""
+        """The weight of the rows with each configuration of these columns, a table for each family."""
         cells = sum(math.prod(self.cards[v] for v in family) for family in families)
         check_room(8.0 * cells, counts_of(len(families), cells), FEWER)
         found = []

@@ -18,7 +18,7 @@ class AskedFamilies(Families):
     Args:
         counts: the source of counts.
         score: the score.
-        clock: the time of the search.
+        clock: the clock of the search.
     """
 
     def __init__(self, counts: AskedCounts, score: Score, clock: Clock) -> None:

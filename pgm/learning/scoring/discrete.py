@@ -23,7 +23,7 @@ _WHOLE = 1 << 22  # rows up to which n log n is looked up
 
 
 def rows_of(counts: Counts) -> Rows:
-    """The arguments of the loops."""
+    """The columns as the compiled loops take them."""
     found = [counts.codes(column) for column in range(len(counts.cards))]
     gaps = np.zeros((len(found), counts.n_distinct if counts.gaps.any() else 0), np.uint8)
     if gaps.shape[1]:
@@ -58,7 +58,7 @@ def rows_of(counts: Counts) -> Rows:
 
 
 def _logs(weights: np.ndarray, total: float) -> np.ndarray:
-    """N log n of 0, 1, ... as far as there are rows; nothing if weights are not whole, or too many."""
+    """A table of n log n, up to the number of rows; empty if weights are not whole, or rows too many."""
     if total > _WHOLE or (weights.size and not (weights == np.floor(weights)).all()):
         return np.zeros(0)
     n = np.arange(round(total) + 1, dtype=np.float64)
@@ -73,8 +73,8 @@ class DiscreteFamilies(Families):
     Args:
         counts: the columns, none of which has a gap.
         score: the score.
-        clock: the time of the search.
-        rows: the same columns in the form of the loops, if available.
+        clock: the clock of the search.
+        rows: the same columns as `rows_of` returns them, if available.
     """
 
     def __init__(self, counts: Counts, score: Score, clock: Clock, rows: Rows | None = None) -> None:
@@ -100,7 +100,7 @@ class DiscreteFamilies(Families):
                 self.rows = self.rows._replace(regrets=regrets(int(self.total_rows), int(max(counts.cards))))
 
     def work(self, v: int, parents: Parents, candidates: np.ndarray) -> np.ndarray:
-        """Count, and sum up; see `Families`."""
+        """Score by counting; see `Families`."""
         out = np.empty(candidates.size)
         run(
             "grow", self.rows, v, np.array(parents, np.int64), candidates, self._kind, self._amount, out,

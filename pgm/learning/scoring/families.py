@@ -9,7 +9,7 @@ import numpy as np
 from pgm.runtime.clock import Clock
 
 Parents = tuple[int, ...]  # in ascending order
-_KEPT = 256 << 20  # bytes of scores that are kept
+_KEPT = 256 << 20  # bytes of scores that are cached
 
 
 class Families:
@@ -17,15 +17,15 @@ class Families:
 
     Args:
         n: how many nodes there are: 0, 1, ...
-        clock: the time of the search.
-        equivalent: whether networks that no data can distinguish score alike.
+        clock: the clock of the search.
+        equivalent: whether Markov equivalent networks score alike.
     """
 
     def __init__(self, n: int, clock: Clock, *, equivalent: bool = False) -> None:
         self.n = n
         self.clock = clock
         self.equivalent = equivalent
-        self.asked = 0  # families that were scored
+        self.asked = 0  # the number of families that were scored
         self._permitted = [np.array([u for u in range(n) if u != v], np.int64) for v in range(n)]
         self._grown: dict[tuple[int, Parents], np.ndarray] = {}
         self._alone: dict[tuple[int, Parents], float] = {}
@@ -33,9 +33,9 @@ class Families:
 
     def permit(self, allowed: np.ndarray) -> None:
         """Permit only these arcs [parent, child]: others score -inf."""
-        np_allowed = allowed.copy()
-        np.fill_diagonal(np_allowed, False)
-        self._permitted = [np.flatnonzero(np_allowed[:, v]).astype(np.int64) for v in range(self.n)]
+        arcs = allowed.copy()
+        np.fill_diagonal(arcs, False)
+        self._permitted = [np.flatnonzero(arcs[:, v]).astype(np.int64) for v in range(self.n)]
         self._grown.clear()
         self._alone.clear()
         self._bytes = 0

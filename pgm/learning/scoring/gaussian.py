@@ -13,11 +13,11 @@ from pgm.runtime.clock import Clock
 
 from .families import Families, Parents
 
-_NOTHING = 1e-12  # of a column's spread: what is left of a linear function of others
+_NOTHING = 1e-12  # relative to a column's spread: a smaller residual is that of a linear function of others
 
 
 def scatter_of(values: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, float]:
-    """Sums of products about the means of the rows of `values`, and the number of observations.
+    """Sums of products about the means of the rows of `values`, and the weight of the observations.
 
     >>> scatter_of(np.array([[1.0, 3.0], [2.0, 2.0]]), None)[0].tolist()
     [[2.0, 0.0], [0.0, 0.0]]
@@ -28,8 +28,8 @@ def scatter_of(values: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarr
     return (centred * w) @ centred.T, count
 
 
-def left_over(scatter: np.ndarray, v: int, parents: Sequence[int], others: np.ndarray) -> np.ndarray:
-    """The residuals of v and of the others given the parents: [0] of v, [1] of each, [2] of both together."""
+def residuals(scatter: np.ndarray, v: int, parents: Sequence[int], others: np.ndarray) -> np.ndarray:
+    """Sums of squared residuals given the parents: [0] of v, [1] of each other node, [2] their products."""
     nodes = [v, *others.tolist()]
     rest = scatter[np.ix_([v], nodes)]
     own = scatter[nodes, nodes]
@@ -49,7 +49,7 @@ class GaussianFamilies(Families):
         values: [column, row], without gaps.
         weights: of the rows, or None.
         score: the score.
-        clock: the time of the search.
+        clock: the clock of the search.
     """
 
     def __init__(
@@ -75,13 +75,13 @@ class GaussianFamilies(Families):
             self._posterior = self.scatter + self._t * np.eye(n)
 
     def work(self, v: int, parents: Parents, candidates: np.ndarray) -> np.ndarray:
-        """Regress; see `Families`."""
+        """Score by regression; see `Families`."""
         those = list(parents)
         alone = candidates < 0
         others = np.where(alone, v, candidates)
         if isinstance(self.score_of, BGe):
             return self._bge(v, those, others, alone)
-        own, theirs, both = left_over(self.scatter, v, those, others)
+        own, theirs, both = residuals(self.scatter, v, those, others)
         useful = ~alone & (theirs > _NOTHING * np.diag(self.scatter)[others])
         left = own - np.where(useful, both**2 / np.where(useful, theirs, 1.0), 0.0)
         if (left <= _NOTHING * self.scatter[v, v]).any():
@@ -101,7 +101,7 @@ class GaussianFamilies(Families):
         """Geiger & Heckerman 2002, as Kuipers, Moffa & Heckerman 2014 corrected it."""
         score = self.score_of
         assert isinstance(score, BGe)
-        own, theirs, both = left_over(self._posterior, v, parents, others)
+        own, theirs, both = residuals(self._posterior, v, parents, others)
         left = np.where(alone, own, own - both**2 / np.where(alone, 1.0, theirs))
         above = np.linalg.slogdet(self._posterior[np.ix_(parents, parents)])[1] if parents else 0.0
         above = above + np.where(alone, 0.0, np.log(np.where(alone, 1.0, theirs)))

@@ -14,7 +14,7 @@ from .discrete import DiscreteFamilies
 from .families import Families, Parents
 
 _NOTHING = 1e-12
-_KEPT = 512  # sets of discrete parents whose moments are kept
+_KEPT = 512  # sets of discrete parents whose moments are cached
 
 
 class MixedFamilies(Families):
@@ -30,7 +30,7 @@ class MixedFamilies(Families):
         codes: [node, row].
         weights: of the rows, or None.
         score: the score.
-        clock: the time of the search.
+        clock: the clock of the search.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class MixedFamilies(Families):
         self._moments: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
 
     def work(self, v: int, parents: Parents, candidates: np.ndarray) -> np.ndarray:
-        """Count, or regress in each configuration; see `Families`."""
+        """Score by counting, or by a regression in each configuration; see `Families`."""
         if v not in self.places:
             return self.discrete.work(v, parents, candidates)
         out = np.empty(candidates.size)
@@ -62,26 +62,26 @@ class MixedFamilies(Families):
 
     def _density(self, v: int, parents: Sequence[int]) -> float:
         states = tuple(sorted(u for u in parents if u not in self.places))
-        numbers = [self.places[u] for u in parents if u in self.places]
+        inputs = [self.places[u] for u in parents if u in self.places]
         counts, scatters = self._of(states)
         own = self.places[v]
         spread = scatters[:, own, own]
-        if (counts <= len(numbers) + 1).any():
+        if (counts <= len(inputs) + 1).any():
             return -math.inf
         left = spread.copy()
-        if numbers:
-            inner = scatters[:, numbers][:, :, numbers]
-            beside = scatters[:, numbers, own]
+        if inputs:
+            inner = scatters[:, inputs][:, :, inputs]
+            beside = scatters[:, inputs, own]
             solved = np.linalg.pinv(inner, hermitian=True) @ beside[:, :, None]
             left = spread - (beside * solved[:, :, 0]).sum(axis=1)
         if (left <= _NOTHING * max(float(spread.sum()), 1e-300)).any():
             return -math.inf
         fit = float((-0.5 * counts * (np.log(2.0 * math.pi * left / counts) + 1.0)).sum())
         configurations = math.prod(float(self.discrete.cards[u]) for u in states)
-        return fit - self._each * configurations * (len(numbers) + 2)
+        return fit - self._each * configurations * (len(inputs) + 2)
 
     def _of(self, states: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-        """The rows, and sums of products about the means, in each configuration of some discrete nodes."""
+        """The weight of the rows, and sums of products about the means, in each configuration of states."""
         known = self._moments.get(states)
         if known is not None:
             return known

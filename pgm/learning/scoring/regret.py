@@ -1,4 +1,4 @@
-"""The logarithm of the normaliser of the multinomial likelihood, over all data, exactly."""
+"""The regret of the multinomial: the log normaliser of its normalised maximum likelihood, exactly."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ def regrets(rows: int, states: int) -> np.ndarray:
     """Log C(n, k) for k = 1..states and n = 0..rows, the latter changing fastest.
 
     C(n, 2) = sum over k of n! / ((n - k)! n^k), and C(n, k + 2) = C(n, k + 1) + n / k C(n, k)
-    (Kontkanen & Myllymäki 2007; Mononen & Myllymäki 2008). The recurrence goes by
-    quotients, which stay small.
+    (Kontkanen & Myllymäki 2007; Mononen & Myllymäki 2008). The recurrence is computed with quotients, which
+    stay small.
 
     >>> np.round(np.exp(regrets(2, 3)), 6).tolist()
     [1.0, 1.0, 1.0, 1.0, 2.0, 2.5, 1.0, 3.0, 4.5]
@@ -29,7 +29,7 @@ def regrets(rows: int, states: int) -> np.ndarray:
 
 
 def _of_two(n: np.ndarray) -> np.ndarray:
-    """C(n, 2), term by term until nothing is added."""
+    """C(n, 2), summed until terms no longer count."""
     total, term = np.ones(n.size), np.ones(n.size)
     whole = np.maximum(n, 1.0)
     k = 1.0

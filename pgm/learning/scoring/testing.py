@@ -1,4 +1,4 @@
-"""Tests of independence of one column and each of several others, given some."""
+"""Tests of independence between one column and each of several others, given a conditioning set."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .gaussian import scatter_of
 
 
 class Outcomes(NamedTuple):
-    """Of each candidate: the statistic, its degrees of freedom, the rows used, and the p-value."""
+    """For each candidate: the statistic, its degrees of freedom, the rows used, and the p-value."""
 
     statistics: np.ndarray
     freedom: np.ndarray
@@ -35,10 +35,10 @@ class Tester:
     def __init__(self, problem: StructureProblem, test: Test) -> None:
         self.problem, self.test = problem, test
         self.asked = 0
-        numbers = problem.numbers
+        continuous = problem.continuous
         if test.numbers:
-            if len(numbers) < problem.n:
-                states = [name for i, name in enumerate(problem.names) if i not in numbers]
+            if len(continuous) < problem.n:
+                states = [name for i, name in enumerate(problem.names) if i not in continuous]
                 raise InvalidArgument(
                     f'test="{test.name}" is for continuous columns; {listed(states)} have states: '
                     'use test="g" with states=pgm.Bins for the continuous ones.'
@@ -46,9 +46,9 @@ class Tester:
             self._values = np.array(problem.columns)
             self._whole = None if any(problem.gaps) else scatter_of(self._values, problem.weights)
         else:
-            if numbers:
+            if continuous:
                 raise InvalidArgument(
-                    f'test="{test.name}" is for states; {listed([problem.names[i] for i in numbers])} are '
+                    f'test="{test.name}" is for states; {listed([problem.names[i] for i in continuous])} are '
                     'continuous: use test="partial-correlation" where all are, or states=pgm.Bins.'
                 )
             weights = problem.weights
@@ -57,7 +57,7 @@ class Tester:
             self._rows = None if problem.asked is not None else rows_of(problem.counts)
 
     def outcomes(self, v: int, given: tuple[int, ...], candidates: np.ndarray) -> Outcomes:
-        """Test v against each candidate, given others."""
+        """Test v against each candidate, given the conditioning set."""
         self.asked += candidates.size
         if isinstance(self.test, PartialCorrelation):
             return self._correlations(v, given, candidates)
@@ -96,9 +96,9 @@ class Tester:
     def _parts(
         self, v: int, given: tuple[int, ...], candidates: np.ndarray
     ) -> Iterator[tuple[Rows, int, tuple[int, ...], np.ndarray, np.ndarray]]:
-        """Rows with the places of v, of those given and of some candidates in them, and which these are.
+        """Yield rows, their columns for v, for those given and for some candidates, and which ones these are.
 
-        Counts that a data engine makes are of several candidates at a time.
+        A data engine counts several candidates at a time.
         """
         if self._rows is not None:
             yield self._rows, v, given, candidates, np.arange(candidates.size)
@@ -137,7 +137,7 @@ class Tester:
     def _shuffled(self, rows: Rows, v: int, given: tuple[int, ...], x: int, observed: float) -> float:
         """The share of shuffles with a statistic at least as large; the data count as one.
 
-        What shuffling does to counts is drawn at once: tables with the same sums (Patefield 1981).
+        The counts after a shuffle are drawn directly: tables with the same margins (Patefield 1981).
         """
         from scipy.special import xlogy
         from scipy.stats import random_table

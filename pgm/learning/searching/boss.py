@@ -21,7 +21,7 @@ _SLACK = 1e-9
 
 
 class GrowShrink:
-    """The parents of a node among those before it: grown one by one, then shrunk, and remembered."""
+    """The parents of a node among those before it: grown one by one, then shrunk, and cached."""
 
     def __init__(self, families: Families, known: Constraints, v: int) -> None:
         self.families, self.v = families, v
@@ -32,7 +32,7 @@ class GrowShrink:
         self._shrunk: dict[tuple[int, ...], tuple[float, tuple[int, ...]]] = {}
 
     def best(self, before: int) -> tuple[float, tuple[int, ...]]:
-        """The score and the parents among a set of nodes."""
+        """The score and the parents of v among a set of nodes, a bit mask."""
         if before & self.needed != self.needed:
             return -np.inf, self.base
         those = self.base
@@ -123,7 +123,7 @@ def _shuffled(start: Sequence[int], known: Constraints, problem: StructureProble
 def _climb(
     start: Sequence[int], trees: list[GrowShrink], problem: StructureProblem, best: Found
 ) -> tuple[list[tuple[int, ...]], float]:
-    """Move each node where the score of the order is highest, until none moves."""
+    """Move each node to where the score of the order is highest, until none moves."""
     order = list(start)
     total = _total(order, trees)
     while True:

@@ -60,13 +60,13 @@ class Climber:
         MOVING.reach_all(g.arcs, g.reach)
         for v, those in enumerate(self.parents):
             if those != before[v] or not np.isfinite(g.gains[v]).any():
-                self._look(v)
+                self._update_gains(v)
             if v % 64 == 63:
                 self.families.clock.check("scoring pairs of columns")
         self.score = self.families.total(self.parents)
 
-    def _look(self, v: int) -> None:
-        """The gains of changes to the parents of v."""
+    def _update_gains(self, v: int) -> None:
+        """Compute the gains of changes to the parents of v."""
         g, those = self.graph, self.parents[v]
         here = self.families.score(v, those)
         if len(those) < self.known.room[v]:
@@ -78,18 +78,21 @@ class Climber:
             g.losses[v, u] = self.families.score(v, those[:i] + those[i + 1 :]) - here
 
     def best(self, step: int, needed: float, least: float) -> tuple[int, int, int, float] | None:
-        """The best change, as (kind, parent, child, gain)."""
+        """The best change, as (kind, parent, child, gain); None if there is none.
+
+        Every change gains more than `least`; that of a pair that is tabu at this step, more than `needed`.
+        """
         MOVING.best_move(self.graph, step, needed, least, self.slack, self._found, self._gain)
         kind, u, v = self._found.tolist()
         return None if kind < 0 else (kind, u, v, float(self._gain[0]))
 
     @property
     def slack(self) -> float:
-        """The size of score differences that are rounding."""
+        """Differences of the score up to this size are rounding."""
         return _SLACK * (1.0 + abs(self.score))
 
     def turn(self, parents: Sequence[Sequence[int]]) -> tuple[int, int] | None:
-        """From this graph, reverse an arc that data cannot direct, if that makes another change profitable.
+        """From this graph, reverse an arc that data cannot direct, if that lets another change gain.
 
         Such an arc u -> v is covered: the other parents of v are those of u (Chickering 1995). Return its new
         direction, or None, and leave the graph as it was.
@@ -118,7 +121,7 @@ class Climber:
         return None
 
     def _covered(self, first: int, seen: set[tuple[tuple[int, ...], ...]]) -> tuple[int, int] | None:
-        """The next covered arc whose reversal leads to a new graph, from some node on."""
+        """The next covered arc whose reversal leads to a new graph, from the node `first` on."""
         g, n = self.graph, self.known.n
         for k in range(n):
             v = (first + k) % n
@@ -150,7 +153,7 @@ class Climber:
             MOVING.reach_all(g.arcs, g.reach)
         for w in (v, u) if kind == TURN else (v,):
             g.sizes[w] = len(self.parents[w])
-            self._look(w)
+            self._update_gains(w)
 
 
 def climb(
@@ -171,7 +174,7 @@ def climb(
         families: the scores.
         known: the constraints.
         restarts: the number of restarts from the best graph with some random changes.
-        changes: the number of these.
+        changes: the number of random changes at each restart.
         tenure: the number of steps for which a pair of nodes stays unchanged after a change (Glover 1989).
         patience: the number of steps without a new best after which a tabu search ends.
         max_steps: the largest number of changes in all.
@@ -208,7 +211,7 @@ def climb(
 def _ascend(
     climber: Climber, best: Found, steps: int, *, tenure: int, patience: int, max_steps: int | None
 ) -> int:
-    """Change arcs until nothing gains any more, and note each step; return how many there have been."""
+    """Change arcs until no change gains any more; record each step, and return their number so far."""
     climber.graph.until[:] = 0
     idle = 0
     while max_steps is None or steps < max_steps:
@@ -256,7 +259,7 @@ def drop_idle(families: Families, known: Constraints, best: Found) -> None:
 def _shaken(
     parents: Sequence[Sequence[int]], known: Constraints, changes: int, rng: np.random.Generator
 ) -> list[tuple[int, ...]]:
-    """Some random changes of arcs that leave the graph acyclic and permitted."""
+    """The graph after random changes of arcs that leave it acyclic and permitted."""
     n = known.n
     arcs = np.zeros((n, n), np.uint8)
     for v, those in enumerate(parents):

@@ -14,7 +14,7 @@ from pgm.graphs.equivalence import topological
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """Which arcs are permitted, which required, how many parents there may be, and where to start."""
+    """Which arcs are permitted and which required, how many parents a node may have, and where to start."""
 
     names: tuple[str, ...]
     allowed: np.ndarray  # bool [parent, child]
@@ -28,7 +28,7 @@ class Constraints:
         return len(self.names)
 
     def obeyed(self, parents: Sequence[Iterable[int]]) -> bool:
-        """Whether a graph has all required arcs, and only permitted ones."""
+        """Whether a graph has all required arcs, only permitted ones, and nowhere too many parents."""
         arcs = np.zeros((self.n, self.n), bool)
         for v, those in enumerate(parents):
             arcs[list(those), v] = True
@@ -63,9 +63,9 @@ def constraints(
         impossible: pairs that the kinds of the columns forbid.
 
     Raises:
-        UnknownVariable: a name that is not a column.
-        InvalidStructure: they contradict each other.
-        InvalidArgument: one that cannot be read.
+        UnknownVariable: a name is not a column.
+        InvalidStructure: the constraints contradict each other.
+        InvalidArgument: a constraint cannot be read.
 
     >>> constraints("abc", require=[("a", "b")], tiers=["a", ["b", "c"]]).allowed.astype(int).tolist()
     [[0, 1, 1], [0, 0, 1], [0, 1, 0]]
@@ -91,7 +91,7 @@ def constraints(
         for v in range(n):
             ban(name, v, f"{names[name]!r} is among leaves=")
     for late, early in _against(tiers, place):
-        ban(late, early, f"{names[late]!r} stands in a later tier")
+        ban(late, early, f"{names[late]!r} is in a later tier")
     room = _room(max_parents, names, place)
     required = np.zeros((n, n), bool)
     for u, v in _pairs("require", require, place):
@@ -114,7 +114,7 @@ def constraints(
         if not allowed[u, v]:
             raise InvalidStructure(
                 f"start= has {names[u]!r} -> {names[v]!r}, which is not permitted: "
-                f"{why.get((u, v), 'it is a loop')}."
+                f"{why.get((u, v), 'it leads from a node to itself')}."
             )
         begun[u, v] = True
     _check_acyclic("start= and require= together", begun, names)
@@ -124,7 +124,7 @@ def constraints(
                 f"start= gives {names[v]!r} {int(begun[:, v].sum())} parents, with those required; "
                 f"max_parents= permits {room[v]}."
             )
-    # An arc whose reverse is required, or that would close a circle of required ones, can never be there.
+    # An arc whose reverse is required, or that would close a cycle of required ones, is never possible.
     reached = required.copy()
     for k in range(n):
         reached |= np.outer(reached[:, k], reached[k])
@@ -134,7 +134,7 @@ def constraints(
 
 
 def without(known: Constraints, names: Sequence[str]) -> Constraints:
-    """The constraints on the other nodes."""
+    """The constraints on all nodes but these."""
     kept = np.array([name not in names for name in known.names])
     place = np.cumsum(kept) - 1
     start = tuple(
@@ -193,7 +193,7 @@ def _names(what: str, names: Any, place: Mapping[str, int]) -> list[int]:
 
 
 def _against(tiers: Any, place: Mapping[str, int]) -> list[tuple[int, int]]:
-    """Pairs of a node in a later tier and one in an earlier."""
+    """Pairs of a node in a later tier and one in an earlier tier."""
     if tiers is None:
         return []
     if isinstance(tiers, str | Mapping) or not isinstance(tiers, Iterable):

@@ -34,7 +34,7 @@ class Classes:
         self.put(*compelled(parents))
 
     def put(self, parents: Sets, beside: Sets) -> None:
-        """Move to a class."""
+        """Move to the class of this CPDAG."""
         self.up = [sum(1 << u for u in those) for those in parents]
         self.beside = [sum(1 << u for u in those) for those in beside]
         self.down = [0] * self.n
@@ -48,7 +48,7 @@ class Classes:
         return self.up[y], self.beside[y], self.near[x] & self.beside[y]
 
     def clique(self, nodes: int) -> bool:
-        """Whether all of them are joined to each other."""
+        """Whether these nodes are pairwise adjacent."""
         left = nodes
         while left:
             bit = left & -left
@@ -58,7 +58,7 @@ class Classes:
         return True
 
     def open_path(self, y: int, x: int, closed: int) -> bool:
-        """Whether a path from y to x, along no arc the wrong way, avoids the closed nodes."""
+        """Whether some semi-directed path from y to x avoids the closed nodes."""
         seen = 1 << y | closed
         if seen >> x & 1:
             return False
@@ -75,7 +75,7 @@ class Classes:
         return False
 
     def change(self, x: int, y: int, subset: tuple[int, ...], insert: bool) -> bool:
-        """Apply an operator: add or remove x -> y, and find the class again; False if there is none."""
+        """Apply an operator: add or remove x -> y, and find the new class; False if there is none."""
         parents = [set(_members(those)) for those in self.up]
         beside = [set(_members(those)) for those in self.beside]
         if insert:

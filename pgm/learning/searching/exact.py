@@ -16,11 +16,11 @@ from .parent_sets import ParentSets, parent_sets
 from .problem import StructureProblem
 
 _BYTES = 8
-_MOST_STEPS = 26  # nodes; beyond, sets of nodes take minutes and gigabytes
+_MOST_NODES = 26  # with more, sets of nodes take minutes and gigabytes
 
 
 def search(options: Exact, problem: StructureProblem) -> Found:
-    """Find the network that no other exceeds; at the time limit the best so far, with a bound."""
+    """Find a network of the highest score; at the time limit the best so far, with a bound."""
     families = problem.families()
     best = climb(
         families, problem.known, restarts=0, changes=0, tenure=10, patience=15, max_steps=None, rng=None
@@ -32,7 +32,7 @@ def search(options: Exact, problem: StructureProblem) -> Found:
         sets = parent_sets(problem, families, prune=True)
         n = problem.n
         need = _BYTES * (n * 2 ** max(n - 1, 0) + 3 * 2**n)
-        if n <= _MOST_STEPS and need <= current().memory_limit // 2:
+        if n <= _MOST_NODES and need <= current().memory_limit // 2:
             parents = _by_sets(sets, problem)
             made = Found(parents, families.total(parents), exact=True)
         else:
@@ -42,7 +42,7 @@ def search(options: Exact, problem: StructureProblem) -> Found:
     except (OutOfTime, KeyboardInterrupt) as error:
         best.interrupt(error)
         return best
-    if families.equivalent:  # of several that are best the same one, whatever the order of rows
+    if families.equivalent:  # of several best networks always the same one, whatever the order of rows
         same = extension(*compelled(made.parents))
         if same is not None and problem.known.obeyed(same):
             made.parents = [tuple(sorted(those)) for those in same]
@@ -58,7 +58,7 @@ def _by_sets(sets: list[ParentSets], problem: StructureProblem) -> list[tuple[in
         problem.clock.check("searching all networks")
         low = own.masks & ((1 << v) - 1)
         best[v, low | (own.masks >> (v + 1)) << v] = own.scores
-        for bit in range(n - 1):  # the best part of each set
+        for bit in range(n - 1):  # the best subset of each set
             halves = best[v].reshape(-1, 2, 1 << bit)
             np.maximum(halves[:, 1], halves[:, 0], out=halves[:, 1])
     sinks = np.zeros(2**n, np.int8)

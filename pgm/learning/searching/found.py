@@ -19,7 +19,7 @@ class Move(NamedTuple):
 class Found:
     """The best graph so far."""
 
-    parents: list[Any]  # of each node, as numbers
+    parents: list[Any]  # of each node, as indices
     score: float
     trace: list[Move] = field(default_factory=list)
     stopped_by: str = ""  # "time limit", "Ctrl-C", "max_steps"; empty if it ended by itself
@@ -27,7 +27,7 @@ class Found:
     beside: list[set[int]] | None = None  # undirected neighbours, where a search finds a CPDAG
     confidence: dict[tuple[int, int], float] | None = None
     blanket: tuple[str, ...] | None = None  # of a target, where a search is about one
-    notes: dict[str, str] = field(default_factory=dict)  # further notes on it
+    notes: dict[str, str] = field(default_factory=dict)  # remarks for the report, by heading
 
     def interrupt(self, error: BaseException) -> None:
         """Mark the search as ended from outside."""
@@ -35,5 +35,5 @@ class Found:
 
     @staticmethod
     def arcs(parents: Iterable[Iterable[int]]) -> list[tuple[int, int]]:
-        """The arcs as pairs."""
+        """The arcs as pairs (parent, child)."""
         return [(u, v) for v, those in enumerate(parents) for u in sorted(those)]

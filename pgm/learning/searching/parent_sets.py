@@ -34,16 +34,16 @@ def parent_sets(problem: StructureProblem, families: Families, *, prune: bool) -
     Args:
         problem: the columns and constraints.
         families: the scores.
-        prune: whether to leave out sets that are no better than a part of them: no best network has such.
+        prune: whether to leave out sets that score no better than a subset: some best network has none.
 
     Raises:
         TooLarge: there are too many.
     """
     n, known = problem.n, problem.known
     if n > MOST_NODES:
-        raise TooLarge(f"Sets of {n} nodes are too many to be listed: {MOST_NODES} nodes are the most.")
+        raise TooLarge(f"Sets of {n} nodes are too many to be listed: at most {MOST_NODES} are possible.")
     room = [int(min(known.room[v], known.allowed[:, v].sum())) for v in range(n)]
-    if prune and isinstance(problem.score, BIC) and problem.numbers == []:
+    if prune and isinstance(problem.score, BIC) and problem.continuous == []:
         rows = max(float(problem.total), 3.0)
         # De Campos & Ji 2011: a best network under BIC has no more parents than this.
         room = [min(most, math.ceil(math.log2(2.0 * rows / math.log(rows)))) for most in room]
@@ -75,7 +75,7 @@ def _of_node(problem: StructureProblem, families: Families, v: int, room: int, p
     masks, scores = [start], [families.score(v, base)]
     best = {start: scores[0]} if prune else {}
     level: list[tuple[int, tuple[int, ...], int]] = [(start, base, 0)]
-    hopeless = _hopeless(problem, v) if prune else None
+    superset_bound = _superset_bound(problem, v) if prune else None
     for _ in range(len(base), room):
         following = []
         for mask, members, begin in level:
@@ -97,8 +97,8 @@ def _of_node(problem: StructureProblem, families: Families, v: int, room: int, p
                     if score > below:
                         masks.append(larger)
                         scores.append(score)
-                    if hopeless is not None and hopeless(those) < best[larger]:
-                        continue  # no superset can be better than a part of this
+                    if superset_bound is not None and superset_bound(those) < best[larger]:
+                        continue  # no superset scores better than this set or its best subset
                 else:
                     masks.append(larger)
                     scores.append(score)
@@ -108,9 +108,9 @@ def _of_node(problem: StructureProblem, families: Families, v: int, room: int, p
     return ParentSets(np.array(masks, np.int64)[order], np.array(scores)[order])
 
 
-def _hopeless(problem: StructureProblem, v: int) -> Callable[[tuple[int, ...]], float] | None:
-    """What all sets larger than one can score: their likelihood is at most 1, and their tables are larger."""
-    if not isinstance(problem.score, BIC | AIC) or problem.numbers:
+def _superset_bound(problem: StructureProblem, v: int) -> Callable[[tuple[int, ...]], float] | None:
+    """A bound on the scores of all proper supersets: likelihood at most 1, tables at least twice as large."""
+    if not isinstance(problem.score, BIC | AIC) or problem.continuous:
         return None
     each = problem.score.per_parameter(problem.total)
     cards = [variable.card for variable in problem.variables]

@@ -24,20 +24,20 @@ from .constraints import Constraints
 
 @dataclass(frozen=True)
 class StructureProblem:
-    """Columns, and what is asked of them; nodes are numbered in the order of their names.
+    """Columns, a score and constraints; nodes are indexed in the order of their names.
 
     So no search can depend on the order of the columns.
     """
 
     variables: tuple[Variable, ...]
-    columns: tuple[np.ndarray, ...]  # codes, -1 where missing; numbers, NaN where missing
+    columns: tuple[np.ndarray, ...]  # codes, -1 where missing; or values, NaN where missing
     weights: np.ndarray | None
     score: Score
     known: Constraints
     clock: Clock
     rng: np.random.Generator
-    given: int | None = None  # how many rows the data had before equal ones were counted once
-    asked: AskedCounts | None = None  # of rows that stay in their engine; `columns` then have the values only
+    given: int | None = None  # how many rows the data had before equal ones were merged
+    asked: AskedCounts | None = None  # of rows that stay in their engine; `columns` then have distinct values
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -58,11 +58,11 @@ class StructureProblem:
 
     @property
     def total(self) -> float:
-        """How much all rows weigh."""
+        """The total weight of the rows."""
         return float(self.counts.total) if self.asked is None else self.asked.total
 
     def need_rows(self, what: str) -> None:
-        """Refuse what counts of some columns do not suffice for, where the rows stay in their engine."""
+        """Raise if the rows stay in their engine: `what` needs more than counts of some columns."""
         if self.asked is not None:
             raise InvalidArgument(
                 f"{what} needs the rows, and {self.n_rows:,} of them do not fit the memory limit: only "
@@ -80,19 +80,19 @@ class StructureProblem:
 
     @cached_property
     def counts(self) -> Counts:
-        """The columns of states; of numbers there is a column of one state in their place."""
+        """Counts of the discrete columns; in place of a continuous one there is a column with one state."""
         self.need_rows("This search")
         none = np.zeros(self.n_rows, np.int32)
         columns = [none if v.continuous else c for v, c in zip(self.variables, self.columns, strict=True)]
         return Counts(columns, [variable.card for variable in self.variables], self.weights)
 
     @property
-    def numbers(self) -> list[int]:
+    def continuous(self) -> list[int]:
         """The nodes that are continuous."""
         return [i for i, variable in enumerate(self.variables) if variable.continuous]
 
     def families(self) -> Families:
-        """The scores of families, of the arcs that are permitted."""
+        """The scores of families; arcs that are not permitted score -inf."""
         if any(self.gaps):
             holes = [name for name, gap in zip(self.names, self.gaps, strict=True) if gap]
             raise InvalidFrame(
@@ -104,27 +104,27 @@ class StructureProblem:
         return found
 
     def _families(self) -> Families:
-        numbers, score = self.numbers, self.score
-        if numbers and not score.continuous:
+        continuous, score = self.continuous, self.score
+        if continuous and not score.continuous:
             raise InvalidArgument(
-                f'score="{score.name}" is for states; {listed([self.names[i] for i in numbers])} are '
+                f'score="{score.name}" is for states; {listed([self.names[i] for i in continuous])} are '
                 'continuous: use "bic", or cut them into states with states=pgm.Bins.'
             )
-        if len(numbers) < self.n and not score.discrete:
-            states = [name for i, name in enumerate(self.names) if i not in numbers]
+        if len(continuous) < self.n and not score.discrete:
+            states = [name for i, name in enumerate(self.names) if i not in continuous]
             raise InvalidArgument(
                 f'score="{score.name}" is for continuous columns; {listed(states)} have states: use "bic".'
             )
         if self.asked is not None:
             return AskedFamilies(self.asked, score, self.clock)
-        if not numbers:
+        if not continuous:
             return DiscreteFamilies(self.counts, score, self.clock)
-        values = np.array([self.columns[i] for i in numbers])
-        if len(numbers) == self.n:
+        values = np.array([self.columns[i] for i in continuous])
+        if len(continuous) == self.n:
             return GaussianFamilies(self.names, values, self.weights, score, self.clock)
         return MixedFamilies(
             DiscreteFamilies(self.counts, score, self.clock),
-            {i: k for k, i in enumerate(numbers)},
+            {i: k for k, i in enumerate(continuous)},
             values,
             self.columns,
             self.weights,
@@ -133,11 +133,11 @@ class StructureProblem:
         )
 
     def with_score(self, score: Score) -> StructureProblem:
-        """The same under another score."""
+        """The same problem under another score."""
         return replace(self, score=score)
 
     def in_order(self) -> StructureProblem:
-        """The same with its rows in an order of their own, so that what is drawn depends on no other."""
+        """The same problem with its rows sorted, so that what is drawn does not depend on their order."""
         self.need_rows("bootstrap=")
         if not self.columns:
             return self
@@ -147,14 +147,14 @@ class StructureProblem:
         return replace(self, columns=tuple(column[order] for column in self.columns), weights=weights)
 
     def resampled(self, weights: np.ndarray, rng: np.random.Generator) -> StructureProblem:
-        """The same with other weights; rows that weigh nothing are left out."""
+        """The same problem with other weights; rows of weight 0 are left out."""
         kept = np.flatnonzero(weights)
         columns = tuple(column[kept] for column in self.columns)
         return replace(self, columns=columns, weights=weights[kept].astype(np.float64), rng=rng)
 
 
 def sampled_rows(problem: StructureProblem, rng: np.random.Generator) -> np.ndarray:
-    """How often each row is drawn when as many are drawn with replacement; weighted rows by their weights."""
+    """How often each row is drawn in a bootstrap sample; weighted rows are drawn by their weights."""
     n = problem.n_rows
     if problem.weights is None:
         return np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)

@@ -1,7 +1,7 @@
 """The best network as an integer program (Jaakkola et al. 2010; Bartlett & Cussens 2017), solved by HiGHS.
 
-One set of parents is chosen for each node; in every cluster of nodes one has no parent within. These
-inequalities are too many, so those that the last solution breaks are added, until it breaks none.
+One set of parents is chosen for each node; in every cluster of nodes at least one has no parent inside it.
+These inequalities are too many, so those that the last solution violates are added, until it violates none.
 """
 
 from __future__ import annotations
@@ -71,21 +71,21 @@ def by_cuts(sets: list[ParentSets], problem: StructureProblem, families: Familie
         for i in chosen.tolist():
             parents[int(owner[i])] = members(int(masks[i]), n)
         graph: nx.DiGraph[int] = nx.DiGraph((u, v) for v, those in enumerate(parents) for u in those)
-        knots = [sorted(part) for part in nx.strongly_connected_components(graph) if len(part) > 1]
-        if not knots:
+        cyclic = [sorted(part) for part in nx.strongly_connected_components(graph) if len(part) > 1]
+        if not cyclic:
             return Found(parents, families.total(parents), exact=True)
-        for knot in [*knots, *_cycles(graph, knots)]:
-            cluster = sum(1 << v for v in knot)
-            row = np.isin(owner, knot) & ((masks & cluster) == 0)
+        for nodes in [*cyclic, *_cycles(graph, cyclic)]:
+            cluster = sum(1 << v for v in nodes)
+            row = np.isin(owner, nodes) & ((masks & cluster) == 0)
             rows.append(csr_array(row.astype(np.float64)[None, :]))
 
 
-def _cycles(graph: Any, knots: list[list[int]]) -> list[list[int]]:
-    """A shortest cycle through each node of a knot: smaller clusters cut deeper."""
+def _cycles(graph: Any, components: list[list[int]]) -> list[list[int]]:
+    """A shortest cycle through each node of these strong components: smaller clusters cut deeper."""
     found: dict[tuple[int, ...], None] = {}
-    for knot in knots:
-        part = graph.subgraph(knot)
-        for v in knot:
+    for component in components:
+        part = graph.subgraph(component)
+        for v in component:
             reach = nx.single_source_shortest_path(part, v)
             back = [reach[u] for u in part.predecessors(v) if u in reach]
             if back:

@@ -1,4 +1,4 @@
-"""How sure arcs are: the same search on samples of the rows, and the network that they agree on."""
+"""The confidence of arcs: the same search on bootstrap samples, and the network that these agree on."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Shares = list[tuple[int, int, float]]
 
 
 def shares(problem: StructureProblem, how: Search, samples: int, found: Found) -> list[Shares]:
-    """The arcs found in each of this many samples; fewer if time runs out, which is noted in `found`."""
+    """The arcs found in each of this many samples; in fewer if time runs out, which `found` then says."""
     if not samples or found.stopped_by:
         if samples:
             found.notes["bootstrap"] = "no samples: the search itself was stopped"
@@ -51,14 +51,14 @@ def shares(problem: StructureProblem, how: Search, samples: int, found: Found) -
 
 
 def directed_shares(parents: Sequence[Sequence[int]], known: Constraints) -> Shares:
-    """Each arc that the data, with what is known, can direct counts once; others half each way."""
+    """Arcs that the data and the constraints can direct count once; the others count half each way."""
     fixed, free = directed(parents, known)
     found = [(u, v, 1.0) for v, those in enumerate(fixed) for u in sorted(those)]
     return found + [(u, v, 0.5) for v, those in enumerate(free) for u in sorted(those)]
 
 
 def directed(parents: Sequence[Sequence[int]], known: Constraints) -> tuple[Sets, Sets]:
-    """The arcs that the data, with what is known, can direct, and the edges that may point either way."""
+    """The arcs that the data and the constraints can direct, and the edges that may point either way."""
     fixed, free = compelled(parents)
     changed = False
     for v, those in enumerate(free):
@@ -79,8 +79,8 @@ def average(
 ) -> tuple[list[tuple[int, ...]], float]:
     """The network of the arcs that are found often, and how often that is (Scutari & Nagarajan 2013).
 
-    Edges go in by strength, the more frequent way round, unless that would close a cycle or leave what is
-    permitted.
+    Edges are added by decreasing strength, in the more frequent direction, unless that would close a cycle
+    or is not permitted.
     """
     n = known.n
     strength: dict[tuple[int, int], float] = {}
@@ -107,10 +107,10 @@ def average(
 
 
 def _threshold(strengths: np.ndarray, pairs: int) -> float:
-    """Which share divides arcs into there and not there: the step function nearest to their distribution.
+    """The share above which arcs are taken to exist: that of the step function nearest to their distribution.
 
-    The L1 distance between the empirical distribution function of the shares of all pairs, most of them 0,
-    and that of shares which are all 0 or 1 is least where the latter jumps at the former's median of values.
+    The distance is in L1, between the empirical distribution function of the shares of all pairs, most of
+    them 0, and that of shares which are all 0 or 1.
     """
     every = np.concatenate([np.zeros(max(0, pairs - strengths.size)), np.minimum(strengths, 1.0)])
     values, counts = np.unique(every, return_counts=True)
@@ -121,5 +121,5 @@ def _threshold(strengths: np.ndarray, pairs: int) -> float:
     levels = np.unique(heights)
     costs = [float((np.abs(heights - level) * lengths).sum()) for level in levels]
     level = levels[int(np.argmin(costs))]
-    # Of all pairs this share is not there: the threshold is its quantile.
+    # This share of all pairs has no arc: the threshold is the quantile there.
     return float(values[min(int(np.searchsorted(heights, level)), values.size - 1)])

@@ -25,7 +25,7 @@ def search(options: OrderMCMC | StructureMCMC, problem: StructureProblem) -> Fou
 
 
 def _orders(options: OrderMCMC, problem: StructureProblem) -> Found:
-    """Two nodes of the order change places; each node's sets of parents are summed over exactly."""
+    """In a move two nodes of the order swap places; each node's sets of parents are summed over exactly."""
     n, families = problem.n, problem.families()
     first = climb(
         families, problem.known, restarts=0, changes=0, tenure=0, patience=0, max_steps=None, rng=None
@@ -45,7 +45,7 @@ def _orders(options: OrderMCMC, problem: StructureProblem) -> Found:
         own = np.zeros(n)
         best = np.full(1, -np.inf)
         best_sets = np.zeros(n, np.int64)
-        state = np.zeros(2)  # of all orders: the log-probability; how many moves were accepted
+        state = np.zeros(2)  # the log-probability of the current order, and the number of accepted moves
         for begin in range(0, options.steps, _CHUNK):
             progress.report(begin, options.steps, "drawing orders")
             size = min(_CHUNK, options.steps - begin)
@@ -78,9 +78,9 @@ def _orders(options: OrderMCMC, problem: StructureProblem) -> Found:
 
 
 def _networks(options: StructureMCMC, problem: StructureProblem) -> Found:
-    """Metropolis' walk: a pair (u, v) is drawn; u -> v is added, removed, or made of v -> u.
+    """A Metropolis walk: a pair (u, v) is drawn; u -> v is added, removed, or replaces v -> u.
 
-    What leads back is drawn as often, so what is accepted depends on the scores alone.
+    The reverse move is proposed as often, so acceptance depends on the scores alone.
     """
     n, known, families = problem.n, problem.known, problem.families()
     first = climb(families, known, restarts=0, changes=0, tenure=0, patience=0, max_steps=None, rng=None)
@@ -156,7 +156,7 @@ def _proposed(
         if known.required[v, u]:
             return None
         change.append((u, tuple(w for w in parents[u] if w != v)))
-    seen, queue = {v}, [v]  # is there a way from v to u, other than an arc that goes?
+    seen, queue = {v}, [v]  # is there a path from v to u, other than an arc that is removed?
     for w in queue:
         for x in np.flatnonzero(arcs[w]).tolist():
             if w == v and x == u:

@@ -30,7 +30,7 @@ def search(options: PC | IAMB | MMHC, problem: StructureProblem) -> Found:
 def _tester(options: PC | IAMB | MMHC, problem: StructureProblem) -> Tester:
     test = options.test
     if test is None:
-        test = "partial-correlation" if problem.numbers else "g"
+        test = "partial-correlation" if problem.continuous else "g"
     return Tester(problem, find_test(test))
 
 
@@ -72,7 +72,7 @@ def _pc(options: PC, problem: StructureProblem) -> Found:
                         apart[min(x, y), max(x, y)] = given
             level += 1
     except (OutOfTime, KeyboardInterrupt) as error:
-        if level < 2:  # edges that hardly a test could remove are not network to show
+        if level < 2:  # edges that hardly any test had a chance to remove are no network to show
             raise
         found.interrupt(error)
     parents, beside = _directed(joined, apart, known)
@@ -81,7 +81,7 @@ def _pc(options: PC, problem: StructureProblem) -> Found:
     found.beside = beside
     found.notes["tests"] = f"{tester.asked:,} of independence ({tester.test.name}, alpha {options.alpha:g})"
     if any(problem.gaps):
-        found.notes["missing cells"] = "each test uses the rows that have what it tests"
+        found.notes["missing cells"] = "each test uses the rows that are complete in its columns"
     return found
 
 
@@ -153,7 +153,7 @@ def _iamb(options: IAMB, problem: StructureProblem) -> Found:
     inside = np.zeros(problem.n, bool)
     inside[[target, *blanket]] = True
     if (problem.known.required & ~np.outer(inside, inside)).any():
-        raise InvalidArgument('require= has arcs outside of the blanket, which search="iamb" does not learn.')
+        raise InvalidArgument('require= has arcs outside the blanket, which search="iamb" does not learn.')
     families = problem.families()
     known = replace(
         problem.known,
@@ -224,7 +224,7 @@ def _mmhc(options: MMHC, problem: StructureProblem) -> Found:
 
 
 def _candidates(tester: Tester, v: int, options: MMHC) -> list[int]:
-    """Parents and children of v: what depends on it whatever of the others is given."""
+    """Parents and children of v: the nodes that depend on it whichever of the others are given."""
     n = tester.problem.n
     least = np.zeros(n)  # the largest p-value so far, given some subset
     weakest = np.full(n, np.inf)  # the smallest statistic per degree of freedom

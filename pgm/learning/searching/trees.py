@@ -15,7 +15,7 @@ from .problem import StructureProblem
 
 
 def search(options: ChowLiu | TAN, problem: StructureProblem) -> Found:
-    """Weigh each pair by what it tells, and take the heaviest tree."""
+    """Weigh each pair by its mutual information, and take the heaviest tree."""
     known = problem.known
     given: tuple[int, ...] = ()
     if isinstance(options, TAN):
@@ -52,7 +52,7 @@ def _place(name: str | None, problem: StructureProblem, what: str) -> int:
 
 
 def _information(problem: StructureProblem, given: tuple[int, ...]) -> np.ndarray:
-    """[u, v]: rows times the mutual information of each pair, given others; -inf where no arc may be."""
+    """[u, v]: rows times the mutual information of each pair, given the class; -inf where no arc may be."""
     families = problem.with_score(LogLikelihood()).families()
     weights = np.full((problem.n, problem.n), -np.inf)
     for v in range(problem.n):
@@ -63,7 +63,7 @@ def _information(problem: StructureProblem, given: tuple[int, ...]) -> np.ndarra
 
 
 def _heaviest(weights: np.ndarray, nodes: list[int], root: int, known: Constraints) -> list[tuple[int, int]]:
-    """The arcs of the heaviest tree, away from the root; of the heaviest branching where arcs have ways."""
+    """The arcs of the heaviest tree, away from the root; of the heaviest branching under constraints."""
     plain = bool((known.allowed[np.ix_(nodes, nodes)] | np.eye(len(nodes), dtype=bool)).all())
     if plain and not known.required.any():
         beside: dict[int, list[int]] = {v: [] for v in nodes}
