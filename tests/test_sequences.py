@@ -154,7 +154,7 @@ def test_what_is_no_sequence(data: Any, options: dict[str, Any], said: str) -> N
     ("data", "options", "said"),
     [
         (["a", "B", "d"], {}, "Step 1 (the first is 0): 'B' is not one of the symbols 'a', 'b', 'c'. Did you "
-         "mean 'b'? (1 more are none of them either.)"),
+         "mean 'b'? (1 more values are none of them either.)"),
         ([["a"], ["b", "x"]], {}, "Sequence 1, step 1 (both count from 0): 'x' is not one of the symbols"),
         (np.array([0, 1]), {}, "Step 0 (the first is 0): 0 is not one of the symbols"),
         ({"id": [7, 8], "x": ["a", "x"]}, {"sequence": "id"}, "Sequence 8, step 0 (steps count from 0): 'x'"),

@@ -33,18 +33,18 @@ __all__ = [
 
 _PLAIN = frozenset((bool, int, str))  # the usual types of states, and never missing
 _WEIGHED = StatesGiven | Interval | Weighted
-LARGEST = 1e100  # of continuous values: their squares fit a double
+LARGEST = 1e100  # the largest magnitude of a continuous value: its square is a finite double
 _ONE = 1e-6  # how far from one the sum of a Soft may be: rounding, not a mistake
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What is given, as codes and weights; a name is in one of `hard`, `weights` and `soft`."""
+    """The evidence as codes and weights; a name is in one of `hard`, `weights` and `soft`."""
 
     hard: dict[str, int]  # the code of the only state left
     weights: dict[str, tuple[np.ndarray, ...]]  # weights over the states, at least two of them non-zero
-    soft: dict[str, np.ndarray]  # the marginal wanted, at least two entries non-zero
-    log_weight: float  # log of the weights of variables that a Likelihood leaves one state
+    soft: dict[str, np.ndarray]  # the target marginal, at least two entries non-zero
+    log_weight: float  # the log weight of variables for which a Likelihood leaves only one state
     given: dict[str, object]  # as the user wrote it, for messages; without missing values
 
     @property
@@ -89,7 +89,7 @@ def observe(variables: Mapping[str, Variable], given: Mapping[str, Any] | None) 
 
 
 def is_weighed(value: object) -> bool:
-    """Whether this weights states, or leaves several of them."""
+    """Whether this is evidence that weights states or leaves several of them possible."""
     return isinstance(value, _WEIGHED)
 
 
@@ -183,8 +183,7 @@ def _code(variable: Variable, value: object) -> int:
     if isinstance(value, list | set) or getattr(value, "ndim", None):
         raise InvalidEvidence(
             f"{variable.name!r}: {shown(value)} is not a state; write pgm.OneOf(...) for one of several "
-            "states "
-            "(many cases at once are asked through a data frame)."
+            "states (many cases at once are asked through a data frame)."
         )
     return variable.code(value)
 
@@ -217,7 +216,7 @@ def _selected(variable: Variable, value: StatesGiven | Interval) -> np.ndarray:
 
 
 def _inside(variable: Variable, interval: Interval) -> np.ndarray:
-    """The states in an interval: whole bins, or numeric states from lo up to hi, as it prints: [lo, hi)."""
+    """The states in an interval [lo, hi): whole bins, or numeric states from lo up to but excluding hi."""
     if variable.bins is not None:
         edges = np.array(variable.bins.edges, dtype=float)
         lo, hi = (min(max(float(end), edges[0]), edges[-1]) for end in (interval.lo, interval.hi))

@@ -1,4 +1,4 @@
-"""Predictions of a classifier for rows, divided by the prior that it was trained with: likelihoods."""
+"""Likelihoods from a classifier: its predictions, divided by the prior that it was trained with."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def likelihoods(estimator: Any, rows: Any, prior: Any) -> tuple[list[Any], np.nd
 
 
 def _laid_out(estimator: Any, rows: Any) -> tuple[Any, bool]:
-    """The rows as the estimator takes them, and whether it is one."""
+    """The rows as the estimator takes them, and whether there is only one."""
     names = getattr(estimator, "feature_names_in_", None)
     if isinstance(rows, Mapping):
         if names is None:

@@ -32,7 +32,7 @@ class StatesGiven:
         raise AttributeError(f"{type(self).__name__} does not change")
 
     def __eq__(self, other: object) -> bool:
-        """Equal when of one kind with the same states."""
+        """Equal when of the same kind with the same states."""
         return type(other) is type(self) and self.states == other.states
 
     def __hash__(self) -> int:
@@ -40,7 +40,7 @@ class StatesGiven:
         return hash((type(self), self.states))
 
     def __repr__(self) -> str:
-        """As in code, shortened if long."""
+        """As it would be written, shortened if long."""
         return f"{type(self).__name__}({listed(self.states)})"
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -55,7 +55,7 @@ class OneOf(StatesGiven):
         states: one or several.
 
     Raises:
-        InvalidEvidence: when used as evidence: it has no states, or a value that is not a state.
+        InvalidEvidence: it is used as evidence without any states, or with a value that is not a state.
 
     >>> OneOf("fair", "good")
     OneOf('fair', 'good')
@@ -71,7 +71,7 @@ class Not(StatesGiven):
         states: one or several.
 
     Raises:
-        InvalidEvidence: when used as evidence: it has no states, or all of them.
+        InvalidEvidence: it is used as evidence without any states, or with all of them.
 
     >>> Not("bad")
     Not('bad')
@@ -96,7 +96,7 @@ class Weighted:
         object.__setattr__(self, "items", tuple(weights.items()))
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Refuse: evidence is a value."""
+        """Raise: evidence is immutable."""
         raise AttributeError(f"{type(self).__name__} does not change")
 
     def __eq__(self, other: object) -> bool:
@@ -122,10 +122,10 @@ class Likelihood(Weighted):
     Only the ratios matter for the states; the weights themselves count in the probability of the evidence.
 
     Args:
-        weights: {state: weight}, of all states; not negative, and not all zero.
+        weights: {state: weight} for all states; non-negative, and not all zero.
 
     Raises:
-        InvalidEvidence: when used as evidence: a state without a weight, or an invalid weight.
+        InvalidEvidence: it is used as evidence, and a state has no weight, or an invalid one.
 
     >>> Likelihood({"yes": 0.8, "no": 0.1})
     Likelihood({'yes': 0.8, 'no': 0.1})
@@ -148,12 +148,12 @@ class Likelihood(Weighted):
                 of a frame.
             prior: P(class) in the data that it was trained with: a dict {class: p}, or a list in the order of
                 `classes_`. Left out, it is read from the estimator (`class_prior_`, `priors_`,
-                `class_log_prior_`, the root of a tree, class_weight="balanced"), of a pipeline from its last
+                `class_log_prior_`, the root of a tree, class_weight="balanced"), in a pipeline from its last
                 step; it is required if the estimator does not keep it.
 
         Raises:
-            InvalidArgument: an estimator that is not fitted or has no probabilities, or returns values that
-                are not; no prior, or a prior of zero for a class that it finds possible.
+            InvalidArgument: the estimator is not fitted, or returns no probabilities; the prior is missing,
+                or is zero for a class that the estimator finds possible.
 
         >>> import pgm
         >>> from sklearn.naive_bayes import GaussianNB
@@ -177,7 +177,7 @@ class Likelihoods(Sequence[Likelihood]):
     """A pgm.Likelihood for each row: a column of virtual evidence in a frame.
 
     Args:
-        weights: (rows, states), not negative; a row of NaN is no evidence.
+        weights: array (rows, states), non-negative; a row of NaN is no evidence.
         states: the states, in the order of the columns.
 
     Raises:
@@ -200,8 +200,7 @@ class Likelihoods(Sequence[Likelihood]):
             found = np.empty(0)
         if found.ndim != 2 or found.shape[1] != len(states):
             raise InvalidEvidence(
-                "Likelihoods take an array with a row for each case and a column for each of "
-                f"{listed(states)}, "
+                f"Likelihoods take an array: a row for each case, and a column for each of {listed(states)}, "
                 f"not {shown(weights) if found.ndim != 2 else f'one of shape {found.shape}'}."
             )
         found.flags.writeable = False
@@ -209,15 +208,15 @@ class Likelihoods(Sequence[Likelihood]):
         object.__setattr__(self, "states", tuple(states))
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Refuse: evidence is a value."""
+        """Raise: evidence is immutable."""
         raise AttributeError("Likelihoods do not change")
 
     def __len__(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(self.weights)
 
     def __getitem__(self, row: Any) -> Any:
-        """The Likelihood of a row, or those of a slice."""
+        """The Likelihood of a row, or the Likelihoods of a slice."""
         if isinstance(row, slice | np.ndarray | list):
             return Likelihoods(self.weights[row], self.states)
         return Likelihood(dict(zip(self.states, self.weights[row].tolist(), strict=True)))
@@ -260,10 +259,10 @@ class Soft(Weighted):
     """Soft evidence: the marginal that the variable must have afterwards (Jeffrey's rule); it sums to one.
 
     Args:
-        weights: {state: probability}; a state left out has none.
+        weights: {state: probability}; a state left out has probability 0.
 
     Raises:
-        InvalidEvidence: when used as evidence: they do not sum to one.
+        InvalidEvidence: it is used as evidence, and the probabilities do not sum to one.
 
     >>> Soft({"yes": 0.7, "no": 0.3})
     Soft({'yes': 0.7, 'no': 0.3})

@@ -14,9 +14,9 @@ from .score import Score
 from .sparse import Sparse
 from .tables import Tables
 
-Factor = Dense | Sparse | Gate  # discrete, each by itself
-Linking = Score | RowTable  # states with continuous parents
-ModelPart = Factor | Tables | GaussianFactor | RowNormal | Linking  # all that a model may hand over
+Factor = Dense | Sparse | Gate  # discrete, one object per factor
+Linking = Score | RowTable  # discrete children of continuous parents
+ModelPart = Factor | Tables | GaussianFactor | RowNormal | Linking  # everything that a model may hand over
 
 __all__ = [
     "Dense",

@@ -11,8 +11,8 @@ import numpy as np
 class Dense:
     """A table over several variables, used once for each row of `scopes`.
 
-    A conditional table is one scope with its child last and `heads=1`; the million pairs of an image share
-    one table and cost an array of scopes.
+    A conditional table has one scope with the child last, and `heads=1`; the million pairs of pixels in an
+    image share one table and cost an array of scopes.
     """
 
     scopes: np.ndarray  # (n, k) positions

@@ -12,22 +12,22 @@ import numpy as np
 from .dense import Dense
 
 _SMALLEST = sys.float_info.min
-# A gate as two scalars A and B, for each state of the child. They begin as the first two of three: a, b, g.
-# Every cause also has three, and maps A, B to A * a and A * b + B * g, in any order of the causes; in
-# the end B is P(child | causes). Returned are the initial three, (child, 3), and those of the causes,
-# (states of the cause, child, 3).
+# A gate as two scalars A and B for each state of the child. They start as the first two of three values
+# a, b, g. Every cause has three such values as well, and maps A, B to A * a and A * b + B * g, in any order
+# of the causes; in the end B is P(child | causes). The function returns the initial values, of shape
+# (child, 3), and those of each cause, (states of the cause, child, 3).
 InTwo = Callable[[], tuple[np.ndarray, Sequence[np.ndarray]]]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Gate:
-    """P(child | causes) as a product of small tables, summed over auxiliary variables of the gate.
+    """P(child | causes) as a product of small tables, summed over hidden variables of the gate.
 
-    A table's scope is local: 0 .. k - 1 mean the variables of `scope`, from k on the hidden ones. There
-    are two forms. If each table is a distribution of its last variable given the others, nothing is ever
-    negative and pruning works as in any network: chains and trees of partial results are such. Or, of the
-    last tables only the product is a distribution, of the child: the leaves of a decision tree are such,
-    each all ones where it does not apply.
+    The scope of a table is local: 0 .. k - 1 are the variables of `scope`, the hidden ones follow from k on.
+    There are two forms. Either each table is a distribution of its last variable given the others: then
+    nothing is ever negative, and pruning works as in any network. Chains and trees of partial results have
+    this form. Or only the product of the last tables is a distribution, that of the child: the leaves of a
+    decision tree have this form, each with ones where it does not apply.
     """
 
     scope: np.ndarray  # (k,) positions: the causes, then the child
@@ -40,7 +40,7 @@ class Gate:
     heads = 1
 
     def as_tables(self, first_hidden: int) -> list[Dense]:
-        """Return the tables with the model's indices; hidden variables begin at this one."""
+        """Return the tables with the model's indices; those of hidden variables start at `first_hidden`."""
         k = self.scope.size
         place = np.concatenate([self.scope, first_hidden + np.arange(len(self.hidden))])
         assert place.size == k + len(self.hidden)
@@ -52,10 +52,10 @@ class Gate:
         return found
 
     def turns(self) -> np.ndarray:
-        """When to sum out each hidden variable: twice a position, less one, just before that variable.
+        """When to sum out each hidden variable: at 2 p - 1, which is just before the variable at position p.
 
-        Sweeping over the causes in the model's order, a hidden variable is finished once the last cause has
-        come that its successor depends on. This keeps open one hidden variable of each gate.
+        In a sweep over the causes in the model's order, a hidden variable is finished after the last cause
+        that its successor depends on. This keeps one hidden variable of each gate open.
         """
         k = self.scope.size
         latest = np.concatenate([self.scope, np.full(len(self.hidden), -1)]).astype(np.int64)
@@ -70,7 +70,7 @@ class Gate:
         return turn
 
     def written_out(self, cards: Sequence[int]) -> np.ndarray:
-        """The whole table, of the cards of its scope; the caller has checked that it fits."""
+        """The whole table, of shape `cards`; the caller has checked that it fits in memory."""
         k = self.scope.size
         last_use = {i: step for step, (at, _) in enumerate(self.tables) for i in at}
         found: Any = np.ones(())
@@ -78,10 +78,10 @@ class Gate:
         for step, (at, values) in enumerate(self.tables):
             every = list(dict.fromkeys([*axes, *at]))
             left = [i for i in every if i < k or last_use[i] > step]
-            number = {i: n for n, i in enumerate(every)}
+            axis = {i: n for n, i in enumerate(every)}
             einsum: Any = np.einsum  # its type stubs do not cover lists of axes
             found = einsum(
-                found, [number[i] for i in axes], values, [number[i] for i in at], [number[i] for i in left]
+                found, [axis[i] for i in axes], values, [axis[i] for i in at], [axis[i] for i in left]
             )
             axes = left
         missing = [i for i in range(k) if i not in axes]
@@ -114,14 +114,14 @@ class Writer:
 
         Args:
             causes: indices of the causes, in the order of the chain.
-            first: the distribution of the running state before any cause.
+            first: the distribution of the running state before the first cause.
             links: for each cause P(next state | state, cause); the last leads to the child's states.
         """
         if not links:
             self.put([self.child], first)
             return
         before = -1
-        if _least(first) * _least(links[0]) < _SMALLEST:  # not in one table: their product underflows
+        if _least(first) * _least(links[0]) < _SMALLEST:  # their product would underflow in one table
             before = self.new(first.size)
             self.put([before], first)
         for step, (cause, link) in enumerate(zip(causes, links, strict=True)):

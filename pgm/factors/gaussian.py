@@ -1,4 +1,4 @@
-"""A conditional linear Gaussian: continuous, linear in its continuous parents, switched by discrete ones."""
+"""Conditional linear Gaussians: linear in continuous parents, with parameters selected by discrete ones."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False, slots=True)
 class GaussianFactor:
-    """Normal with mean bias + weights @ parents and standard deviation sd, one of each per selection."""
+    """Normal with mean bias + weights @ parents and standard deviation sd.
+
+    These depend on the configuration of the discrete parents, in short the selection.
+    """
 
     scope: np.ndarray  # (switches + k + 1,) positions: discrete parents, continuous parents, the child
     n_switches: int
     weights: np.ndarray  # (selections, k), the last discrete parent changing fastest
     bias: np.ndarray  # (selections,)
-    sd: np.ndarray  # (selections,) 0: the child is a function of its parents
+    sd: np.ndarray  # (selections,); 0: the child is a function of its parents
 
     heads = 1

@@ -1,4 +1,4 @@
-"""The positions of a child and its parents, some of them continuous: a table only once those are known."""
+"""A child with some continuous parents: a table only once these are known."""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ from .gaussian import GaussianFactor
 class OwnDensity(GaussianFactor):
     """p(block | states), the block being the continuous parents and the child; observed whole or not at all.
 
-    The engines see a standard normal without weights, which is right where it is not queried: it integrates
-    to one. Where the block is observed, its likelihood replaces it. The first variables of a block have none:
-    the last one represents all.
+    Engines see a standard normal without weights, which is right where the variable is not queried, since it
+    integrates to one. Where the block is observed, its likelihood replaces it. Only the last variable of a
+    block has a likelihood, that of the whole block.
     """
 
     whole: bool  # whether this is the last variable of the block

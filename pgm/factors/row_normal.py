@@ -1,4 +1,4 @@
-"""Continuous variables given by any regression on others: a density only where these are known."""
+"""Continuous variables given by any regression on others: a density only once these are known."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class RowNormal(MixedFamily):
 
     cards: tuple[int, ...]  # of the discrete parents
     moments: Moments
-    sd: float | None = None  # of every row, if it is the same
+    sd: float | None = None  # of all rows, if it is the same
 
     heads = 1
 
     def stand_in(self) -> GaussianFactor:
-        """A density of the child alone, in place of a distribution that integrates to one."""
+        """A standard normal of the child alone, for where this distribution integrates to one."""
         return GaussianFactor(self.scope[-1:], 0, np.zeros((1, 0)), np.zeros(1), np.ones(1))
 
     def density(self, values: np.ndarray, codes: Mapping[int, int]) -> GaussianFactor:
@@ -46,6 +46,6 @@ class RowNormal(MixedFamily):
         return GaussianFactor(scope, len(open_), np.zeros((len(rows), 0)), np.array(mean), np.array(sd))
 
     def drawn(self, codes: np.ndarray, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """A value for each row."""
+        """Draw a value for each row."""
         mean, sd = self.moments(codes, values)
         return np.asarray(mean + sd * rng.standard_normal(len(mean)))

@@ -1,4 +1,4 @@
-"""States given by a function of rows, such as a classifier: a factor where continuous parents are known."""
+"""States given by a function of rows, such as a classifier: a factor once continuous parents are known."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class RowTable(MixedFamily):
 
     @property
     def matters(self) -> np.ndarray:
-        """Which of the continuous parents make a difference: unknown, so all."""
+        """Which of the continuous parents make a difference: that is unknown, so all of them."""
         return np.ones(self.scope.size - 1 - self.n_discrete, bool)
 
     def uniform(self) -> Dense:
-        """A table over the states alone, in place of a distribution that sums to one."""
+        """A uniform table over the states alone, for where this distribution sums to one."""
         return Dense(np.array([[self.child]], np.int64), np.full(self.card, 1.0 / self.card), 1)
 
     def table(self, values: np.ndarray, codes: Mapping[int, int]) -> Dense:
@@ -60,7 +60,7 @@ class RowTable(MixedFamily):
             return np.asarray(np.log(self.rows(codes, values)))
 
     def drawn(self, codes: np.ndarray, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """A state for each row."""
+        """Draw a state for each row."""
         sums = np.cumsum(self.rows(codes, values), axis=1)
         uniform = rng.random(len(sums))[:, None] * sums[:, -1:]
         return np.asarray((sums <= uniform).sum(axis=1).clip(max=self.card - 1))
@@ -73,9 +73,9 @@ def configurations(
 
     Args:
         discrete: their positions.
-        cards: how many states they have.
+        cards: the number of states of each.
         codes: the evidence, by position.
-        width: how many floats a row takes; too many rows raise TooLarge before they are made.
+        width: the number of floats that a row takes; too many rows raise TooLarge before they are made.
     """
     left = [1 if v in codes else k for v, k in zip(discrete.tolist(), cards, strict=True)]
     count = math.prod(left)
@@ -92,7 +92,7 @@ def check_rows(count: int, width: int) -> None:
     many = f"{count:,}" if count < 10**15 else f"10**{math.log10(count):.0f}"
     check_room(
         8.0 * count * width,
-        f"An estimator would be asked about {many} rows at once, one for each configuration of its inputs "
-        "that is open, which takes",
+        f"An estimator would be asked about {many} rows at once, one for each configuration of its "
+        "unobserved inputs, which takes",
         "Observe more of its inputs",
     )

@@ -1,4 +1,4 @@
-"""States whose log odds are linear in continuous variables: not a factor until those are known."""
+"""States whose log odds are linear in continuous variables: a factor only once those are known."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from .dense import Dense
 from .mixed_family import MixedFamily
 
-_NARROW = -600.0  # logs of probabilities that fit a double easily
+_NARROW = -600.0  # logs of probabilities above this are doubles with room to spare
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -30,7 +30,7 @@ class Score(MixedFamily):
 
     @property
     def cards(self) -> tuple[int, ...]:
-        """The numbers of states of the discrete parents."""
+        """The number of states of each discrete parent."""
         return self.offset.shape[:-1]
 
     @property
@@ -39,12 +39,12 @@ class Score(MixedFamily):
         return np.asarray(np.ptp(self.weights, axis=1) > 0.0)
 
     def uniform(self) -> Dense:
-        """A table over the states alone, in place of a distribution that sums to one."""
+        """A uniform table, for where this distribution sums to one."""
         scope = np.append(self.discrete, self.child)
         return Dense(scope[np.newaxis], np.full(self.offset.shape, 1.0 / self.offset.shape[-1]), 1)
 
     def known(self, values: np.ndarray, free: np.ndarray) -> np.ndarray:
-        """The part of the scores that these values of the continuous parents determine, except free ones."""
+        """The scores given these values of the continuous parents, without the part of the `free` ones."""
         left = self.matters & ~free
         return np.asarray(self.offset + values[left] @ self.weights[left])
 
@@ -64,13 +64,13 @@ class Score(MixedFamily):
         return np.asarray(np.exp(self.logs(codes, values)))
 
     def drawn(self, codes: np.ndarray, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """A state for each row, by the largest of its scores with Gumbel noise (Yellott 1977)."""
+        """Draw a state for each row: that of the largest score after adding Gumbel noise (Yellott 1977)."""
         scores = self.offset[tuple(codes.T)] + values @ self.weights
         return np.asarray(np.argmax(scores + rng.gumbel(size=scores.shape), axis=1))
 
 
 def table_of(scope: Sequence[int], scores: np.ndarray) -> Dense:
-    """The conditional distribution that has these scores, the states of the child last."""
+    """The conditional distribution with these scores, the states of the child on the last axis."""
     top = scores.max(axis=-1, keepdims=True)
     logs = scores - top - np.log(np.exp(scores - top).sum(axis=-1, keepdims=True))
     narrow = float(logs.min(where=np.isfinite(logs), initial=0.0)) > _NARROW

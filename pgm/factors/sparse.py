@@ -22,8 +22,8 @@ class Sparse:
     def as_tables(self, cards: np.ndarray, auxiliary: int) -> list[Dense]:
         """Write the factor as small tables that share an auxiliary variable: the row index.
 
-        Given the row each variable is known, so the wide table factorises into one table per variable.
-        The row is a function of the variables: summing over it and maximising over it are the same.
+        Given the row, each variable is known, so the wide table factorises into one table per variable.
+        The row is a function of the variables, so summing over it and maximising over it are the same.
         """
         m, k = self.rows.shape
         tables = [Dense(np.array([[auxiliary]]), self.values, 0, self.log)]

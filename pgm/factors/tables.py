@@ -12,7 +12,7 @@ from .dense import Dense
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Tables:
-    """As many `Dense` factors of one scope each, without a million objects."""
+    """The same as many `Dense` factors with one scope each, without a million objects."""
 
     widths: np.ndarray  # (n,) the number of variables of each scope
     scopes: np.ndarray  # positions, scope after scope
@@ -20,7 +20,7 @@ class Tables:
     heads: int = 0
 
     def each(self) -> Iterator[Dense]:
-        """Yield them one by one."""
+        """Yield the tables one by one."""
         scopes = np.split(self.scopes, np.cumsum(self.widths)[:-1])
         for scope, values in zip(scopes, self.values, strict=True):
             yield Dense(scope[np.newaxis], values, self.heads)

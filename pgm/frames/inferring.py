@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 else:
     from pgm.frames import narwhals_later as nw
 
-_SEEN = 3  # values that an error shows
+_SHOWN = 3  # values that an error shows
 
 
 def domains_of(frame: Any, names: Iterable[str]) -> dict[str, Domain]:
     """The domain of each of these columns that the frame has, inferred from its values.
 
     Raises:
-        InvalidFrame: a column without a value; whole numbers as floats; values of several kinds.
+        InvalidFrame: a column has no value, holds whole numbers as floats, or has values of several kinds.
 
     >>> frame = {"rain": ["no", "yes"], "wet": [True, None], "mm": [0.5, 2.25]}
     >>> found = domains_of(frame, ["rain", "wet", "mm"])
@@ -107,17 +107,15 @@ def _of_values(name: str, column: list[Any]) -> Domain:
     if truths or numbers:
         several = sorted(kind.__name__ for kind in kinds)
         raise InvalidFrame(
-            f"The column {shown(name)} holds values of several kinds, {' and '.join(several)}: say "
-            "which states "
-            f"it has, states={{{name!r}: [...]}}."
+            f"The column {shown(name)} holds values of several kinds, {' and '.join(several)}: say which "
+            f"states it has, states={{{name!r}: [...]}}."
         )
     try:
         return _sorted(name, set(values))
     except TypeError:
         raise InvalidFrame(
-            f"The column {shown(name)} holds values such as {shown(values[0])}, which cannot be put "
-            "in order: "
-            f"say which states it has, states={{{name!r}: [...]}}."
+            f"The column {shown(name)} holds values such as {shown(values[0])}, which cannot be sorted: say "
+            f"which states it has, states={{{name!r}: [...]}}."
         ) from None
 
 
@@ -131,7 +129,7 @@ def has_places(value: Any) -> bool:
 
 
 def _categories(name: str, column: Any) -> Domain:
-    """The categories, those without a row included; in their order if they have one."""
+    """The categories, including those that no row has; in their order if they have one."""
     _refuse_empty(name, column.null_count() == len(column))
     ordered = isinstance(column.dtype, nw.Enum)
     if column.implementation.is_pandas():
@@ -139,7 +137,7 @@ def _categories(name: str, column: Any) -> Domain:
         found = column.to_native().cat.categories.tolist()
     elif ordered:
         found = list(column.dtype.categories)
-    else:  # a cache of categories may hold those of other columns
+    else:  # categories may be shared with other columns: only those that occur count
         found = column.drop_nulls().cast(nw.String).unique().to_list()
     return as_domain(list(found)) if ordered else _sorted(name, found)
 
@@ -148,7 +146,7 @@ def _floats(name: str, column: np.ndarray) -> Domain:
     known = column[~np.isnan(column)]
     _refuse_empty(name, known.size == 0)
     if (known == np.floor(known)).all():
-        some = ", ".join(map(str, np.unique(known)[:_SEEN].tolist()))
+        some = ", ".join(map(str, np.unique(known)[:_SHOWN].tolist()))
         raise InvalidFrame(
             f"The column {shown(name)} holds whole numbers as floats ({some}, ...), which may be states or "
             f"measurements: say states={{{name!r}: [...]}} or continuous=[{name!r}]."

@@ -2,7 +2,7 @@
 
 Learning needs only counts of such rows. Where few configurations can occur, the engine counts them all,
 in one group-by; where the families of a network are small, it counts those, several in each group-by; else
-the rows are read in chunks, a byte or two for each cell. The result is a frame like any other, with weights.
+the rows are read in chunks, with a byte or two per cell. The result is a frame like any other, with weights.
 A search, which does not know in advance which families it needs, queries them one by one where the
 chunks would not fit in memory.
 """
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 else:
     from pgm.frames import narwhals_later as nw
 
-_FIRST = 20_000  # rows that are looked at; a frame of no more is simply read
+_FIRST = 20_000  # rows that are looked at first; a frame with no more is simply read
 _GROUPS = 1 << 20  # configurations that one group-by may have
-_SMALL = 1 << 14  # that it has in little more time than two
+_SMALL = 1 << 14  # configurations; a group-by with this many takes little longer than one with two
 _CHUNK = 1 << 17  # rows
-_BYTE = 255  # values of a column whose codes need a byte each
+_BYTE = 255  # distinct values of a column; with fewer, a code takes a byte
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Configurations of some columns, in an order of their own, and the weight of the rows of each."""
+    """Configurations of some columns, sorted, and the weight of the rows with each."""
 
     frame: dict[str, Any]
     weights: np.ndarray
@@ -50,7 +50,7 @@ class EngineRows:
     n_rows: int
 
     def grouped(self, names: Sequence[str]) -> Groups:
-        """The configurations of these columns that occur, and the weight of the rows of each.
+        """The configurations of these columns that occur, and the weight of the rows with each.
 
         Raises:
             TooLarge: there are too many.
@@ -59,7 +59,7 @@ class EngineRows:
         if found is None:
             raise TooLarge(
                 f"{listed(names)} have more than {_GROUPS:,} configurations in {self.n_rows:,} rows: allow "
-                "fewer parents, max_parents=2, or take fewer columns, or those with fewer states."
+                "fewer parents, max_parents=2, or take fewer columns, or columns with fewer states."
             )
         return found[0]
 
@@ -70,9 +70,9 @@ class Held:
 
     frame: Any
     weights: Any
-    n_rows: int | None = None  # of the frame that was given; None: of this one
-    families: tuple[Groups, ...] = ()  # counted apart; the frame then only shows which values there are
-    engine: EngineRows | None = None  # which is asked; the frame then only shows which values there are
+    n_rows: int | None = None  # of the frame that was given; None: as many as this one has
+    families: tuple[Groups, ...] = ()  # counted separately; the frame then only has the distinct values
+    engine: EngineRows | None = None  # to be queried; the frame then only has the distinct values
 
 
 def hold(
@@ -87,7 +87,7 @@ def hold(
 
     Args:
         frame: any frame, or an iterator of frames.
-        names: the columns that matter, if present; None: all but that of the weights.
+        names: the columns that matter, if present; None: all but the column of weights.
         weights: an array, or the name of a column.
         families: sets of columns; if given, nothing else will be counted.
         check: called now and then; raises when the time limit has passed.
@@ -131,8 +131,8 @@ def _of_engine(
     there = table.collect_schema().names()
     if named is not None and named not in there:
         raise InvalidArgument(
-            f"weights= are numbers, one for each row, or a column's name, not {shown(named)}; there are "
-            f"{listed(there)}.{nearest(named, there)}"
+            f"weights= are numbers, one for each row, or a column's name, not {shown(named)}; the columns "
+            f"are {listed(there)}.{nearest(named, there)}"
         )
     names = [name for name in there if name != named] if wanted is None else wanted
     names = [name for name in names if name in there]
@@ -163,7 +163,7 @@ def _of_engine(
 
 
 def _grouped(table: nw.LazyFrame[Any], names: Sequence[str], named: str | None) -> tuple[Groups, int] | None:
-    """The configurations that occur, counted by the engine, and how many rows there are; None: too many."""
+    """The configurations that occur, counted by the engine, and the number of rows; None: too many."""
     rows, weight = _free("rows", names), _free("weight", names)
     sums = [nw.len().alias(rows)]
     if named is not None:
@@ -188,7 +188,7 @@ def _check_weights(table: nw.LazyFrame[Any], named: str) -> None:
         raise InvalidFrame(f"{shown(named)}, the column of weights, has no value in {missing:,} rows.")
     if not least >= 0.0:
         raise InvalidArgument(
-            f"{shown(named)}, the column of weights, has {least}; it has numbers from 0 on."
+            f"{shown(named)}, the column of weights, has {least}; weights must be non-negative numbers."
         )
 
 
@@ -207,7 +207,7 @@ def _by_family(
     named: str | None,
     check: Callable[[], None],
 ) -> Held | None:
-    """The counts of these families, as many in each group-by as stay small; None: cells are missing."""
+    """The counts of these families, several in each group-by if that stays small; None: cells are missing."""
     found: list[Groups] = []
     n_rows = 0
     seen: dict[str, list[Any]] = {}
@@ -225,8 +225,8 @@ def _by_family(
             if name not in seen:
                 seen[name] = values.unique().to_list()
     longest = max(map(len, seen.values()))
-    shown_ = {name: values + values[:1] * (longest - len(values)) for name, values in seen.items()}
-    return Held(shown_, None, n_rows, tuple(found))
+    padded = {name: values + values[:1] * (longest - len(values)) for name, values in seen.items()}
+    return Held(padded, None, n_rows, tuple(found))
 
 
 def _asked(
@@ -251,7 +251,7 @@ def _asked(
 
 
 def batches(families: Sequence[Sequence[str]], sizes: Mapping[str, int], most: int) -> list[list[str]]:
-    """Sets of columns that cover these families, few of them, with at most this many configurations each.
+    """A few sets of columns that cover these families, with at most this many configurations each.
 
     >>> batches(["ab", "bc", "ad", "cd"], {"a": 2, "b": 2, "c": 2, "d": 8}, 16)
     [['a', 'd'], ['c', 'd'], ['a', 'b', 'c']]

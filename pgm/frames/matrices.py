@@ -28,16 +28,17 @@ class Features:
     """Rows to predict, with a name for each column."""
 
     names: tuple[str, ...]
-    named: bool  # False: the columns had places only, and are called x0, x1, ...
-    frame: Any  # what the rest of this room reads
-    whole: np.ndarray | None  # all columns at once where they are whole numbers: int64, a row for each row
+    named: bool  # False: the columns had positions only, and are called x0, x1, ...
+    frame: Any  # in a form that the rest of this room reads
+    whole: np.ndarray | None  # all columns as one array (rows, columns) of int64, if they are integers
 
 
 def features(rows: Any) -> Features:
     """Accept rows of any kind: a frame, a dict of columns, a list of dicts or of rows, an array.
 
     Raises:
-        InvalidFrame: it does not have two dimensions, has no row or no column, or is sparse or complex.
+        InvalidFrame: the rows do not have two dimensions, there is no row or no column, or they are sparse
+            or complex.
 
     >>> features([[1, 2], [3, 4]]).names, features({"rain": [True]}).names
     (('x0', 'x1'), ('rain',))
@@ -105,7 +106,7 @@ def _refuse_things(array: np.ndarray) -> None:
             )
 
 
-# --- what is learned from ---
+# --- rows to learn from ---
 
 
 def learned(
@@ -157,7 +158,7 @@ def _whole(given: Features, check: Callable[[], None]) -> Observations | None:
     return Observations(len(values), variables, found, {})
 
 
-# --- what is asked about ---
+# --- rows to ask about ---
 
 
 def observed(
@@ -196,18 +197,18 @@ def _looked_up(given: Features, variables: Mapping[str, Variable]) -> dict[str, 
     begin = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
     codes = np.empty((values.shape[1], values.shape[0]), np.int32)
     if MATRICES.look_up(values, low, sizes, begin, np.concatenate([t for _, _, t in each]), codes):
-        return None  # the slow way says which value is none
+        return None  # the slow way says which value is not a state
     return dict(zip(given.names, codes, strict=True))
 
 
 def _place(domain: Domain) -> tuple[int, int, np.ndarray] | None:
-    """A lookup table for the codes of integers: the smallest, how many, the code of each or -1."""
+    """A lookup table for the codes of integers: the smallest, the size, and the code of each or -1."""
     if domain is REAL or not all(type(state) in (int, bool) for state in domain.states):
         return None
-    numbers = [int(state) for state in domain.states]
-    low, size = min(numbers), max(numbers) - min(numbers) + 1
+    states = [int(state) for state in domain.states]
+    low, size = min(states), max(states) - min(states) + 1
     if size > _WIDE or getattr(domain, "bins", None) is not None:
         return None
     table = np.full(size, -1, np.int32)
-    table[np.array(numbers) - low] = np.arange(len(numbers))
+    table[np.array(states) - low] = np.arange(len(states))
     return low, size, table

@@ -1,4 +1,4 @@
-"""narwhals, loaded with the first frame: most programs that import pgm use none."""
+"""narwhals, loaded with the first frame: most programs that import pgm use no frames."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ else:
 
 _MISSING, _BAD = -1, -2
 _LEAVE_OUT = 'bad_rows="missing" leaves such values out'
-_COMPARED = 2_000  # names, and pairs of them, that are compared to find typos: a model may have millions
-_NEAR = 0.75  # share of common letters: "rian" for "rain"
+_COMPARED = 2_000  # names, and pairs of names, that are compared to find typos: a model may have millions
+_NEAR = 0.75  # the share of common letters in a likely typo, such as "rian" for "rain"
 _HINTS = 5  # columns for which an error suggests a name
 _NARROW = 1 << 16  # integers of a range this small are looked up in a table, others sorted
 
@@ -62,11 +62,11 @@ class RealColumns:
 def among(
     frame: object, variables: Mapping[str, Variable], places: Mapping[str, int], but: AbstractSet[str]
 ) -> dict[str, Variable]:
-    """The variables that have a column in the frame, except some, in their order: what will be read.
+    """The variables that have a column in the frame, except those in `but`, in the order of the model.
 
-    The work grows with the frame, not with the model; what is not a frame is refused when read.
-    A frame that names no variable is refused, and a column that nearly does warns: ignored silently,
-    the prior would look like an answer.
+    The work grows with the frame, not with the model; what is not a frame is refused when it is read.
+    A frame that names no variable is refused, and a column that nearly names one is warned about: if it were
+    ignored silently, the prior would look like an answer.
 
     >>> a, b = Variable("a", ["no", "yes"]), Variable("b", ["no", "yes"])
     >>> list(among({"b": ["no"], "note": ["x"], "a": ["yes"]}, {"a": a, "b": b}, {"a": 0, "b": 1}, set()))
@@ -75,14 +75,14 @@ def among(
     written = list(names_of(frame))
     there = {name for name in written if isinstance(name, str) and name in places}
     if others := [name for name in written if name not in there]:
-        _look_for_slips(others, there, but, places)
+        _look_for_typos(others, there, but, places)
     return {name: variables[name] for name in sorted(there - but, key=places.__getitem__)}
 
 
-def _look_for_slips(
+def _look_for_typos(
     others: Sequence[object], there: AbstractSet[str], but: AbstractSet[str], places: Mapping[str, int]
 ) -> None:
-    """Raise if no column is a variable; warn about each that is close to a variable without one."""
+    """Raise if no column is a variable; warn about columns whose names are close to absent variables."""
     if not there:
         hint = next(filter(None, (nearest(name, places) for name in others[:_HINTS])), "")
         raise InvalidFrame(
@@ -144,9 +144,8 @@ def is_rows(given: Any) -> bool:
 
 
 def _holds_values(column: Any) -> bool:
-    if column is None or isinstance(
-        column, str | int | float | np.generic
-    ):  # most evidence: a state, without asking narwhals
+    # Most evidence is a state, which is recognised without narwhals.
+    if column is None or isinstance(column, str | int | float | np.generic):
         return False
     if isinstance(column, np.ndarray):
         return column.ndim > 0
@@ -158,7 +157,7 @@ def _holds_values(column: Any) -> bool:
 
 
 def weights_of(weights: Any, n_rows: int, frame: Any = None) -> np.ndarray:
-    """How much each row counts, checked; None: each counts once; text names a column of the frame.
+    """The weight of each row, checked; None: 1 each; text names a column of the frame.
 
     >>> weights_of([1, 0.5], 2), weights_of("n", 2, {"n": [1, 0.5]})
     (array([1. , 0.5]), array([1. , 0.5]))
@@ -173,13 +172,14 @@ def weights_of(weights: Any, n_rows: int, frame: Any = None) -> np.ndarray:
         raise InvalidArgument(f"weights= are numbers, one for each row, not {shown(weights)}.") from None
     if found.shape != (n_rows,):
         raise InvalidArgument(
-            f"weights= has one number for each of the {n_rows:,} rows; these have the shape {found.shape}."
+            f"weights= has one number for each of the {n_rows:,} rows; this array has shape {found.shape}."
         )
     bad = ~((found >= 0.0) & (found < math.inf))
     if bad.any():
         row = int(bad.argmax())
         raise InvalidArgument(
-            f"The weight of row {row:,} (the first is 0) is {float(found[row])!r}; it is a number from 0 on."
+            f"The weight of row {row:,} (the first is 0) is {float(found[row])!r}; weights must be "
+            "non-negative numbers."
         )
     if found.size and not found.max() < sys.float_info.max / found.size:
         raise InvalidArgument("weights= are so large that their sum is infinite; use another unit.")
@@ -190,7 +190,7 @@ def _weights_column(frame: Any, name: str) -> np.ndarray:
     written = list(names_of(frame))
     if name not in written:
         raise InvalidArgument(
-            f"weights= are numbers, one for each row, or a column's name, not {shown(name)}; there are "
+            f"weights= are numbers, one for each row, or a column's name, not {shown(name)}; the columns are "
             f"{listed(written)}.{nearest(name, written)}"
         )
     found = real_columns(frame, {name: Variable.of(name, REAL)}, remedy="A weight is a number").values[name]
@@ -306,7 +306,7 @@ def real_columns(
 
 
 def _floats(column: Column, truths: bool = False, copy: bool = True) -> tuple[np.ndarray, np.ndarray]:
-    """A column as floats, NaN where missing, and which cells are neither; not to be written to if no copy."""
+    """A column as floats, NaN where missing, and which cells are neither; read-only unless `copy`."""
     if isinstance(column, Coded):
         made, bad = _floats([*column.values, None], truths)
         return column.looked_up(made), column.looked_up(bad)
@@ -333,7 +333,7 @@ def _unknown(variable: Variable, value: object, row: int | None, count: int, rem
     return UnknownState(variable, value, where=where, remedy=f"{remedy}{more}.")
 
 
-# --- answers as the frame that was asked about --------------------------------------------------------------
+# --- answers in the form of the frame that was asked about --------------------------------------------------
 
 
 class Alike:
@@ -417,7 +417,7 @@ class Alike:
 
 
 def _read(frame: object, wanted: Mapping[str, Variable], soft: bool = False) -> tuple[int, dict[str, Column]]:
-    """The number of rows, and the wanted columns in the order of the variables; `soft`: weights too."""
+    """The number of rows, and the wanted columns in the order of the variables; `soft` allows weights."""
     if isinstance(frame, Mapping):
         return _of_dict(frame, wanted, soft)
     if isinstance(frame, list | tuple):
@@ -487,7 +487,7 @@ def _of_native(frame: Any, wanted: Mapping[str, Variable]) -> tuple[int, dict[st
 
 
 def _as_table(frame: Any) -> Any:
-    """A batch of rows of pyarrow's as a table, anything else as it is."""
+    """A record batch of pyarrow as a table, anything else as it is."""
     if hasattr(frame, "__arrow_c_array__") and hasattr(frame, "schema"):
         import pyarrow  # type: ignore[import-untyped]
 
@@ -565,7 +565,7 @@ def _codes(variable: Variable, column: Column) -> np.ndarray:
 
 
 def _codes_of_polars(variable: Variable, column: Any) -> np.ndarray:
-    """Codes of a categorical column: each category number is looked up once, in some row that has it."""
+    """Codes of a categorical column: each category is looked up once, in some row that has it."""
     physical = column.to_physical().to_numpy()
     if physical.dtype.kind == "f":  # polars writes missing ones as NaN
         physical = np.where(np.isnan(physical), -1.0, physical)
@@ -576,8 +576,8 @@ def _codes_of_polars(variable: Variable, column: Any) -> np.ndarray:
     rows[physical] = np.arange(physical.size)
     rows[-1] = -1
     codes = np.full(rows.size, _MISSING, np.int32)
-    for number in np.flatnonzero(rows >= 0).tolist():
-        codes[number] = _code(variable, column[int(rows[number])])
+    for category in np.flatnonzero(rows >= 0).tolist():
+        codes[category] = _code(variable, column[int(rows[category])])
     found: np.ndarray = codes[physical]  # -1 indexes the last entry
     return found
 

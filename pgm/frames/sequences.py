@@ -1,7 +1,7 @@
 """Reads observations that have an order: one sequence or many, as lists, arrays, series or frames.
 
-All of them become concatenated rows, with the start of each sequence. What a row holds, codes or values, is
-asked of `Sequences` by the caller, which knows what is observed; errors name the sequence and the step.
+All of them become concatenated rows, with the start of each sequence. The caller, which knows what is
+observed, asks `Sequences` for the codes or the values in the rows; errors name the sequence and the step.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 else:
     from pgm.frames import narwhals_later as nw
 
-_FAST = 256  # states 0, 1, ...: integers are codes already
+_FAST = 256  # with up to this many states 0, 1, ..., integers are used as codes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,7 +104,7 @@ class Sequences:
         """
         column = self.one_column()
         if isinstance(column, np.ndarray) and column.dtype.kind in "iu" and _counts(domain):
-            large = column.view(column.dtype.str.replace("i", "u"))  # what is below zero is large
+            large = column.view(column.dtype.str.replace("i", "u"))  # negative integers become large ones
             if column.size == 0 or large.max() < domain.card:
                 return column.astype(np.int32)
         found = _codes(Variable.of("observation", domain), column)
@@ -112,7 +112,7 @@ class Sequences:
         if wrong.any():
             row = int(wrong.argmax())
             value, more = column[row], int(wrong.sum()) - 1
-            also = f" ({more:,} more are none of them either.)" if more else ""
+            also = f" ({more:,} more values are none of them either.)" if more else ""
             raise InvalidArgument(
                 f"{self._at(row)}: {shown(value)} is not one of the {what} {listed(domain.states)}."
                 f"{nearest(value, domain.states)}{also}"
@@ -289,7 +289,7 @@ def rows_of(data: Any, *, vector: bool, is_value: Callable[[Any], bool] = lambda
     return Sequences(rows, starts, True, word="row")
 
 
-# --- one of many kinds --------------------------------------------------------------------------------------
+# --- inputs of many kinds -----------------------------------------------------------------------------------
 
 
 def _is_frame(data: Any) -> bool:
@@ -324,7 +324,7 @@ def _of_frame(frame: Any, sequence: Any) -> tuple[dict[Any, Any], np.ndarray, tu
     for row, key in enumerate(keys):
         if is_missing(key):
             raise InvalidFrame(
-                f"Row {row:,} (the first is 0) has no {shown(sequence)}: which sequence is it of?"
+                f"Row {row:,} (the first is 0) has no {shown(sequence)}: which sequence does it belong to?"
             )
         groups.setdefault(key, []).append(row)
     starts = np.cumsum([0, *map(len, groups.values())], dtype=np.int64)
@@ -407,7 +407,7 @@ def has_parts(value: Any) -> bool:
 
 
 def _are_arrays(items: Any) -> bool:
-    """Whether all are numeric arrays with rows of one shape, which need no inspection one by one."""
+    """Whether all are numeric arrays with rows of one shape, which need not be inspected one by one."""
     if not isinstance(items, list) or set(map(type, items)) != {np.ndarray}:
         return False
     if not {item.dtype.kind for item in items} <= set("biuf"):
@@ -418,7 +418,7 @@ def _are_arrays(items: Any) -> bool:
 
 def _joined(items: Any) -> tuple[Any, np.ndarray]:
     """Several sequences, concatenated."""
-    if isinstance(items, np.ndarray):  # floats, as many steps in each
+    if isinstance(items, np.ndarray):  # numeric, with the same number of steps in each
         return items.reshape(-1, *items.shape[2:]), np.arange(len(items) + 1) * items.shape[1]
     if _are_arrays(items):
         return np.concatenate(items), np.cumsum([0, *map(len, items)], dtype=np.int64)

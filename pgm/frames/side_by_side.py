@@ -14,7 +14,7 @@ else:
 
 
 def side_by_side(columns: Sequence[np.ndarray], n_rows: int) -> np.ndarray:
-    """A matrix (rows, columns) of floats, read-only where it is the memory of the columns themselves.
+    """A matrix (rows, columns) of floats, read-only where it shares the memory of the columns.
 
     >>> frame = np.arange(6.0).reshape(2, 3)
     >>> found = side_by_side([frame[:, 1], frame[:, 2]], 2)
@@ -33,7 +33,7 @@ def side_by_side(columns: Sequence[np.ndarray], n_rows: int) -> np.ndarray:
 
 
 def _step(columns: Sequence[np.ndarray]) -> int | None:
-    """How many bytes each column is from the next, if all are columns of one array at equal distances."""
+    """The distance of each column from the next in bytes, if all are equidistant columns of one array."""
     if not columns or any(column.dtype != np.float64 or column.ndim != 1 for column in columns):
         return None
     first, owner = columns[0], columns[0].base
@@ -47,9 +47,9 @@ def _step(columns: Sequence[np.ndarray]) -> int | None:
 
 
 def block(frame: Any, wanted: Iterable[str]) -> tuple[int, dict[str, np.ndarray]] | None:
-    """The number of rows, and the wanted columns of a pandas frame: columns of one array of floats.
+    """The number of rows, and the wanted columns of a pandas frame as columns of one array of floats.
 
-    None if this is not a pandas frame, a wanted column is not of floats, or a name stands twice.
+    None if this is not a pandas frame, a wanted column does not hold floats, or a name appears twice.
 
     >>> import pandas
     >>> block(pandas.DataFrame({"a": [1.0, 2.0], "note": ["x", "y"]}), ["a", "b"])

@@ -12,7 +12,7 @@ from pgm.errors import InvalidEvidence, InvalidFrame, listed, shown
 from pgm.evidence import Likelihood, Likelihoods, Soft, is_weighed, weights_over
 from pgm.variables import Variable
 
-_FEW = 1 << 12  # rows among which equal weights are looked for first
+_FEW = 1 << 12  # rows that are searched for equal weights first
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -20,8 +20,8 @@ class SoftCells:
     """The cells of a column that weigh states."""
 
     variable: Variable
-    which: np.ndarray  # int32 for each row: which of the weights it has, -1 where it has none
-    weights: np.ndarray  # (different ones, states), none of them all zero
+    which: np.ndarray  # int32 for each row: the index of its weights, -1 where it has none
+    weights: np.ndarray  # (distinct weights, states), none of them all zero
 
     def given(self, row: int) -> Likelihood | None:
         """The evidence in a row; None: there is none of this kind."""
@@ -42,7 +42,7 @@ def is_array(column: Any) -> bool:
 
 
 def of_array(variable: Variable, column: Any) -> SoftCells:
-    """The cells of an array (rows, states); a row of NaN was not observed.
+    """The cells of an array (rows, states); a row of NaN is no evidence.
 
     Raises:
         InvalidEvidence, InvalidFrame: the states differ, or weights are negative or all zero.
@@ -62,13 +62,12 @@ def of_array(variable: Variable, column: Any) -> SoftCells:
             weights = np.asarray(column, dtype=np.float64)
         except (TypeError, ValueError):
             raise InvalidFrame(
-                f"The column {shown(name)} has two dimensions, and not all are numbers."
+                f"The column {shown(name)} has two dimensions, and not all its entries are numbers."
             ) from None
         if weights.shape[1] != variable.card:
             raise InvalidFrame(
-                f"The column {shown(name)} is an array of shape {weights.shape}; weights of states "
-                "have a column "
-                f"for each of {listed(variable.states)}."
+                f"The column {shown(name)} is an array of shape {weights.shape}; weights of states have a "
+                f"column for each of {listed(variable.states)}."
             )
     there = ~np.isnan(weights).all(axis=1)
     wrong = there & ~((weights >= 0.0) & (weights < np.inf)).all(axis=1)
@@ -82,7 +81,7 @@ def of_array(variable: Variable, column: Any) -> SoftCells:
     which = np.full(len(weights), -1, np.int32)
     found = np.ascontiguousarray(weights[there])
     few = np.unique(found[:_FEW], axis=0)
-    if len(few) < 0.9 * len(found[:_FEW]):  # worth a look at all of them
+    if len(few) < 0.9 * len(found[:_FEW]):  # worth searching all rows
         found, inverse = np.unique(found, axis=0, return_inverse=True)
         which[there] = inverse.reshape(-1)
     else:

@@ -61,9 +61,9 @@ def observations(
         numbered: whether rows are those of the user's frame, so that an error names one.
 
     Raises:
-        InvalidFrame: a column without a value, or one that could be either.
-        UnknownVariable: a name that is not a column.
-        UnknownState: a value that is not one of the declared states.
+        InvalidFrame: a column has no value, or could be either.
+        UnknownVariable: a name is not a column.
+        UnknownState: a value is not one of the declared states.
 
     >>> seen = observations({"wet": ["yes", None, "no"], "x": [0.5, 1.0, None], "n": [2, 1, 2]})
     >>> seen.variables["wet"].states, seen.codes["wet"].tolist(), seen.variables["x"].continuous
@@ -107,7 +107,7 @@ def observations(
         if known.card > _MOST:
             raise InvalidFrame(
                 f"The column {shown(name)} has {counted(known.card)} different values, as an identifier has; "
-                "states occur again. Leave the column out, or divide it with states=pgm.Bins."
+                "states recur. Leave the column out, or cut it into bins with states=pgm.Bins."
             )
         variables[name] = known
         (values if known.continuous else codes)[name] = read
@@ -132,16 +132,16 @@ def _found(name: str, column: Column) -> tuple[Variable, np.ndarray]:
         dtype = column.dtype
         if not isinstance(dtype, nw.Categorical | nw.Enum) and not dtype.is_numeric() and dtype != nw.Boolean:
             if column.implementation.is_pandas():
-                numbers, distinct = column.to_native().factorize()
-                return _numbered(name, column, np.asarray(numbers), list(distinct))
+                indices, distinct = column.to_native().factorize()
+                return _of_distinct(name, column, np.asarray(indices), list(distinct))
             column = column.to_list()
     if isinstance(column, np.ndarray) and column.dtype.kind not in "biufM":
         column = column.tolist()
     if isinstance(column, list):
         seen = _Seen()
-        with suppress(TypeError):  # what cannot be hashed
-            numbers = np.fromiter(map(seen.__getitem__, column), np.int64, len(column))
-            return _numbered(name, column, numbers, list(seen))
+        with suppress(TypeError):  # an unhashable value
+            indices = np.fromiter(map(seen.__getitem__, column), np.int64, len(column))
+            return _of_distinct(name, column, indices, list(seen))
     return _inferred(name, column)
 
 
@@ -153,16 +153,16 @@ class _Seen(dict[Any, int]):
         return found
 
 
-def _numbered(
-    name: str, column: Any, numbers: np.ndarray, distinct: list[Any]
+def _of_distinct(
+    name: str, column: Any, indices: np.ndarray, distinct: list[Any]
 ) -> tuple[Variable, np.ndarray]:
-    """From the index of each row's value among the distinct ones; -1 is missing."""
+    """The variable and the codes, given the index of each row's value among the distinct ones, or -1."""
     several = bool | int | float | np.generic | Decimal
     if any(isinstance(value, several) for value in distinct if not is_missing(value)):
-        return _inferred(name, column)  # True == 1: the distinct ones would hide it
+        return _inferred(name, column)  # True == 1, so the distinct values may hide a mixture of kinds
     variable = Variable.of(name, domain_of(name, distinct))
     table = np.array([*(-1 if is_missing(v) else variable.domain.find(v) for v in distinct), -1], np.int32)
-    return variable, table[numbers]
+    return variable, table[indices]
 
 
 def _inferred(name: str, column: Column) -> tuple[Variable, np.ndarray]:

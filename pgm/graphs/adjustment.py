@@ -35,9 +35,9 @@ class AdjustmentSets(Tabular, list[frozenset[Any]]):
 
     `optimal` is the set with the least asymptotic variance (Henckel, Perkovic & Maathuis 2022; with
     hidden variables Smucler, Sapienza & Rotnitzky 2022); it need not be minimal. `optimal_of_all` says
-    whether no other set has less; if not, that holds among the sets of ancestors of both ends, which include
-    all minimal ones: the others may have no best. `complete` says whether the list has
-    all minimal sets; if not, the first is still the smallest of all, or the cheapest.
+    whether no valid set at all has less variance; if not, that is only so among sets of ancestors of both
+    ends, which include all minimal ones: of all sets there may be no best one. `complete` says whether the
+    list has all minimal sets; if not, the first is still the smallest of all, or the cheapest.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class AdjustmentSets(Tabular, list[frozenset[Any]]):
         self.why = why
 
     def cost(self, some: Collection[Any]) -> float:
-        """The cost of a set: the sum of `costs`, 1 for names that are not in it.
+        """The cost of a set: the sum of its `costs`, where names without one cost 1.
 
         Args:
             some: names.
@@ -137,19 +137,19 @@ class AdjustmentSets(Tabular, list[frozenset[Any]]):
         if len(self) > ROWS:
             notes.append(f"... {len(self) - ROWS:,} more of {len(self):,} sets")
         if not self.complete:
-            notes.append(f"there are more: these are {len(self):,}, of which the first is the best of all")
+            notes.append(f"there are more: these are {len(self):,}, and the first is the best of all")
         if not self:
             notes.append(self.why)
         if self.optimal is not None:
             names = self._names(self.optimal)
-            which = "" if self.optimal_of_all else " of the sets above both ends"
+            which = "" if self.optimal_of_all else " among sets of ancestors"
             notes.append(f"least variance{which}: {joined(names, len(names), 80) or 'nothing'}")
         return ["adjust for", "size", *["cost"] * (self.costs is not None)], rows, "\n".join(notes)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Effect:
-    """An effect from `x` to `y` along `causal`; nothing `below` may be adjusted for. Flags."""
+    """An effect from `x` to `y` along `causal`; nothing in `below` may be adjusted for. Sets are flags."""
 
     arrows: Arrows
     x: np.ndarray
@@ -161,7 +161,7 @@ class Effect:
     @classmethod
     def of(cls, arrows: Arrows, xs: Any, ys: Any) -> Effect:
         """Find the causal paths."""
-        x, y = (arrows.flags(members(arrows.number, some)) for some in (xs, ys))
+        x, y = (arrows.flags(members(arrows.index, some)) for some in (xs, ys))
         check_ends(arrows.listed(x), arrows.listed(y))
         tails, heads = walks.pairs(arrows.graph)
         into, out = x[heads] != 0, x[tails] != 0
@@ -192,8 +192,8 @@ class Effect:
     def optimal(self, free: np.ndarray) -> np.ndarray | None:
         """The boundary of y in the ancestors' moral graph, past variables that are not free; None: it has x.
 
-        With all free but what lies below the causal paths these are the parents of those paths (Henckel et
-        al. 2022); else the best set of ancestors (Smucler et al. 2022).
+        If all variables are free but those below the causal paths, these are the parents of the causal paths
+        (Henckel et al. 2022); else the best set of ancestors (Smucler et al. 2022).
         """
         alive = walks.ancestors(self.back_door, self.x | self.y)
         met = np.zeros_like(self.x)
@@ -227,7 +227,7 @@ def adjustment_sets(
     least variance: z
     """
     effect = Effect.of(arrows, xs, ys)
-    unseen = arrows.flags(members(arrows.number, hidden))
+    unseen = arrows.flags(members(arrows.index, hidden))
     return sets_of(effect, unseen, costs, limit)
 
 
@@ -287,7 +287,7 @@ def _why(effect: Effect, unseen: np.ndarray) -> str:
 def check_ends(x: Collection[Any], y: Collection[Any]) -> None:
     """Raise unless both ends of an effect have names, none in common."""
     if not x or not y:
-        raise InvalidArgument("An effect leads from one variable or several to others: an end has no name.")
+        raise InvalidArgument("An effect leads from one or several variables to others: one end is empty.")
     if both := [name for name in x if name in y]:
         raise InvalidArgument(f"{listed(both)} cannot be both what is acted on and what it influences.")
 
@@ -298,7 +298,7 @@ def _costs(costs: Any, arrows: Arrows) -> Mapping[Any, float]:
     if not isinstance(costs, Mapping):
         raise InvalidArgument(f"costs= is a dict {{name: number}}, not {shown(costs)}.")
     for name, cost in costs.items():
-        if name not in arrows.number:
+        if name not in arrows.index:
             raise UnknownVariable(name, arrows.names, where="costs=")
         if not isinstance(cost, int | float) or isinstance(cost, bool) or not 0.0 <= cost < math.inf:
             raise InvalidArgument(f"costs= of {name!r} is a number, at least 0, not {shown(cost)}.")

@@ -32,9 +32,9 @@ def class_adjustment_sets(
 ) -> AdjustmentSets:
     """Return the minimal sets that are right for every graph of a class (Perković et al. 2018).
 
-    There are none if a path that may be causal leaves x by an edge either way: then graphs of the class
-    disagree about the effect. Else one graph of the class decides which sets separate (van der Zander &
-    Liśkiewicz 2016).
+    There are none if a path that may be causal leaves x by an undirected edge: then graphs of the class
+    disagree about the effect. Otherwise one graph of the class decides which sets separate (van der Zander
+    & Liśkiewicz 2016).
 
     Args:
         graph: the class.
@@ -48,22 +48,22 @@ def class_adjustment_sets(
     >>> class_adjustment_sets(graph, "x", "y") == [{"w"}]
     True
     """
-    number = {name: i for i, name in enumerate(graph.nodes)}
+    index = {name: i for i, name in enumerate(graph.nodes)}
     one = graph.extension()
     arrows = Arrows.of({name: tuple(one.predecessors(name)) for name in graph.nodes})
     effect = Effect.of(arrows, xs, ys)
-    tails = [*(number[a] for a, _ in graph.directed), *(number[v] for e in graph.undirected for v in e)]
-    heads = [*(number[b] for _, b in graph.directed), *(number[v] for e in graph.undirected for v in e[::-1])]
-    may = walks.from_pairs(len(number), np.array(tails, np.int64), np.array(heads, np.int64))
+    tails = [*(index[a] for a, _ in graph.directed), *(index[v] for e in graph.undirected for v in e)]
+    heads = [*(index[b] for _, b in graph.directed), *(index[v] for e in graph.undirected for v in e[::-1])]
+    may = walks.from_pairs(len(index), np.array(tails, np.int64), np.array(heads, np.int64))
     all_tails, all_heads = walks.pairs(may)
     x = effect.x != 0
     down = walks.descendants(walks.without(may, x[all_heads]), effect.x)
     up = walks.ancestors(walks.without(may, x[all_tails]), effect.y)
     possible = down & up & (1 - effect.x)
     below = walks.descendants(may, possible)
-    unseen = arrows.flags(members(arrows.number, hidden))
+    unseen = arrows.flags(members(arrows.index, hidden))
     for a, b in graph.undirected:
-        for u, v in ((number[a], number[b]), (number[b], number[a])):
+        for u, v in ((index[a], index[b]), (index[b], index[a])):
             if x[u] and possible[v]:
                 return AdjustmentSets(
                     (),
@@ -100,7 +100,7 @@ def front_door_sets(arrows: Arrows, x: Any, y: Any, *, hidden: Collection[Any] =
     check_ends((x,), (y,))
     effect = Effect.of(arrows, [x], [y])
     tails, _ = walks.pairs(arrows.graph)
-    start, goal = arrows.number[x], arrows.number[y]
+    start, goal = arrows.index[x], arrows.index[y]
     unseen = arrows.flags(hidden)
     apart = walks.without(arrows.graph, tails == start)
     touched = walks.connected(apart, [start], np.zeros(len(arrows.names), np.uint8))
@@ -130,8 +130,8 @@ def instruments(
     """Return pairs of an instrument z and a smallest known set W to condition on (Brito & Pearl 2002).
 
     Given W, z is dependent on x, and on y only through x: with the arrows that leave x removed the two
-    are separated. No member of W is influenced by x. Among the minimal sets that separate the first that
-    leaves z and x connected is taken.
+    are separated. No member of W is influenced by x. Of the minimal separating sets, the first that leaves z
+    and x d-connected is taken.
 
     >>> graph = Arrows.of({"u": (), "z": (), "x": ("z", "u"), "y": ("x", "u")})
     >>> instruments(graph, "x", "y", hidden=["u"])
@@ -140,7 +140,7 @@ def instruments(
     check_ends((x,), (y,))
     n = len(arrows.names)
     tails, _ = walks.pairs(arrows.graph)
-    start, goal = arrows.number[x], arrows.number[y]
+    start, goal = arrows.index[x], arrows.index[y]
     below = walks.descendants(arrows.graph, walks.marks(n, [start]))
     apart = walks.without(arrows.graph, tails == start)
     unseen = arrows.flags(hidden)
@@ -161,7 +161,7 @@ def instruments(
 
 
 def local_parents(graph: CPDAG, x: Any) -> list[tuple[Any, ...]]:
-    """The parents that x has in one graph of the class or another (Maathuis, Kalisch & Bühlmann 2009).
+    """The sets of parents that x has in the graphs of the class (Maathuis, Kalisch & Bühlmann 2009).
 
     >>> local_parents(CPDAG("abc", [], [("a", "b"), ("b", "c")]), "b")
     [(), ('a',), ('c',)]
@@ -172,7 +172,7 @@ def local_parents(graph: CPDAG, x: Any) -> list[tuple[Any, ...]]:
     found = []
     if len(beside) > MOST_CANDIDATES:
         raise TooLarge(
-            f"{x!r} has {len(beside):,} edges either way, {listed(beside)}: too many to try all ways."
+            f"{x!r} has {len(beside):,} undirected edges, to {listed(beside)}: too many to try them all."
         )
     for size in range(len(beside) + 1):
         for some in combinations(beside, size):

@@ -153,7 +153,7 @@ def _rooted(
     root = next((c for c, clique in enumerate(cliques) if set(names) <= set(clique)), None)
     if root is None:
         raise InvalidArgument(
-            f"No clique holds all of {listed(names)}, which the root should; the cliques are "
+            f"No clique contains all of {listed(names)}, as the root must; the cliques are "
             f"{'; '.join(map(_shown, cliques[:_SHOWN]))}{'; ...' if len(cliques) > _SHOWN else ''}."
         )
     near: list[list[int]] = [[] for _ in cliques]
@@ -223,6 +223,6 @@ def _cliques(g: IndexedGraph, found: Triangulation) -> tuple[tuple[Any, ...], ..
     return tuple(_named(g, found.clique(c)) for c in range(found.n_cliques))
 
 
-def _named(g: IndexedGraph, numbers: np.ndarray) -> tuple[Any, ...]:
+def _named(g: IndexedGraph, vertices: np.ndarray) -> tuple[Any, ...]:
     """The names in graph order."""
-    return tuple(g.names[v] for v in np.sort(numbers).tolist())
+    return tuple(g.names[v] for v in np.sort(vertices).tolist())

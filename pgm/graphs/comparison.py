@@ -24,11 +24,11 @@ Pair = tuple[Any, Any]
 class Comparison:
     """How a structure differs from a reference; `shd` counts the differences (structural Hamming distance).
 
-    `missing` are arcs of the reference between nodes that are not joined, `extra` arcs between nodes that
-    the reference does not join, `reversed` arcs of the reference that point the other way, and `common` those
-    that both have. `shd_cpdag` counts the differences of the CPDAGs, so it is 0 where no data could
-    distinguish the two graphs (Tsamardinos, Brown & Aliferis 2006). `sid` counts effects that the structure
-    gets wrong if the reference is right.
+    `missing` are arcs of the reference between nodes that the structure does not join, `extra` arcs between
+    nodes that the reference does not join, `reversed` arcs of the reference that point the other way, and
+    `common` those that both have. `shd_cpdag` counts the differences of the CPDAGs, so it is 0 where no data
+    could distinguish the two graphs (Tsamardinos, Brown & Aliferis 2006). `sid` counts the effects that the
+    structure gets wrong if the reference is right.
 
     >>> compare(nx.DiGraph([("a", "b"), ("b", "c")]), nx.DiGraph([("b", "a"), ("b", "c"), ("c", "d")]))
     Traceback (most recent call last):
@@ -70,7 +70,7 @@ class Comparison:
         object.__setattr__(self, "_sid", None)
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Refuse: it is a value."""
+        """Raise: a Comparison is immutable."""
         raise AttributeError(f"a Comparison does not change; .{name} cannot be set")
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -120,7 +120,7 @@ class Comparison:
         return right / (right + len(self.missing)) if right + len(self.missing) else 1.0
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain Python objects.
+        """The distances and the arcs as plain Python objects.
 
         >>> compare(nx.DiGraph([("a", "b")]), nx.DiGraph([("b", "a")])).to_dict()["reversed"]
         [('b', 'a')]
@@ -182,11 +182,11 @@ def compare(a: Any, b: Any) -> Comparison:
 
     Args:
         a: a Bayesian network, a CPDAG, or a networkx DiGraph.
-        b: another one of the same nodes.
+        b: another one, with the same nodes.
 
     Raises:
         InvalidStructure: they have different nodes.
-        InvalidArgument: one of them is not one of these.
+        InvalidArgument: one of them is something else.
 
     >>> import pgm
     >>> truth = pgm.BayesianNetwork(edges="cloudy -> rain -> wet <- sprinkler <- cloudy")

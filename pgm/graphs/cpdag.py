@@ -24,7 +24,8 @@ class CPDAG:
     """The class of all networks that imply the same independences: compelled arcs, and undirected edges.
 
     `directed` has the pairs (parent, child) of the arcs, `undirected` the edges, `v_structures` the triples
-    (parent, child, parent) whose parents no edge joins. Equal for networks that no data can distinguish.
+    (parent, child, parent) whose parents no edge joins. Networks that no data can distinguish have equal
+    CPDAGs.
 
     >>> CPDAG.of(nx.DiGraph([("smoke", "lung"), ("lung", "dyspnoea"), ("asthma", "dyspnoea")]))
     CPDAG of 4 nodes, 1 v-structure
@@ -54,8 +55,8 @@ class CPDAG:
             undirected: pairs of which either may be the parent.
 
         Raises:
-            UnknownVariable: an edge of a node that is not among them.
-            InvalidStructure: two edges between the same nodes, or an edge from a node to itself.
+            UnknownVariable: an edge has an end that is not among the nodes.
+            InvalidStructure: two edges join the same nodes, or an edge joins a node to itself.
         """
         names = tuple(nodes)
         place = {name: i for i, name in enumerate(names)}
@@ -97,7 +98,7 @@ class CPDAG:
             graph: any networkx DiGraph without cycles.
 
         Raises:
-            InvalidStructure: it has a cycle, or its edges no direction.
+            InvalidStructure: it has a cycle, or is not directed.
 
         >>> CPDAG.of(nx.DiGraph([("rain", "wet"), ("wet", "slippery")])).undirected
         (('rain', 'wet'), ('wet', 'slippery'))
@@ -219,7 +220,7 @@ class CPDAG:
 
         Raises:
             UnknownVariable: a name that the graph does not have.
-            InvalidArgument: both ends have a node in common, or one of them is hidden; a negative cost.
+            InvalidArgument: both ends have a node in common, one of them is hidden, or a cost is negative.
 
         >>> graph = CPDAG("vwxy", [("v", "x"), ("w", "x"), ("x", "y"), ("w", "y")])
         >>> graph.adjustment_sets("x", "y") == [{"w"}]
@@ -230,7 +231,7 @@ class CPDAG:
         return class_adjustment_sets(self, x, y, hidden=tuple(hidden), costs=costs, limit=limit)
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Refuse: it is a value."""
+        """Raise: a CPDAG is immutable."""
         raise AttributeError(f"a CPDAG does not change; .{name} cannot be set")
 
     def __eq__(self, other: object) -> bool:
@@ -244,7 +245,7 @@ class CPDAG:
         )
 
     def __hash__(self) -> int:
-        """Of the sets."""
+        """Hash of the sets of nodes, arcs and edges."""
         return hash(
             (frozenset(self.nodes), frozenset(self.directed), frozenset(map(frozenset, self.undirected)))
         )

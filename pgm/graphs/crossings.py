@@ -102,7 +102,7 @@ class Ordering:
         return [order[levels == i] for i in range(self.depth)]
 
     def _walked(self, first: np.ndarray) -> np.ndarray:
-        """Number the items depth first, so that linked items start side by side."""
+        """Rank the items depth first, so that linked items start side by side."""
         near: list[list[int]] = [[] for _ in range(self.n)]
         for upper, lower in self.links.tolist():
             near[upper].append(lower)
@@ -110,14 +110,14 @@ class Ordering:
         preference = np.empty(self.n, dtype=np.int64)
         preference[first] = np.arange(self.n)
         rank = np.full(self.n, -1, dtype=np.int64)
-        number = 0
+        count = 0
         for start in sorted(first.tolist(), key=lambda item: self.level[item]):
             stack = [start]
             while stack:
                 item = stack.pop()
                 if rank[item] < 0:
-                    rank[item] = number
-                    number += 1
+                    rank[item] = count
+                    count += 1
                     stack += sorted((o for o in near[item] if rank[o] < 0), key=lambda o: -preference[o])
         return rank
 

@@ -1,4 +1,4 @@
-"""Elimination orders for networkx graphs, and bounds on the best; inference uses triangulation.py."""
+"""Elimination orders for networkx graphs, and bounds on the treewidth; inference uses triangulation.py."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def elimination_order(
     Args:
         graph: undirected; see `moral_graph` for a directed one.
         cards: number of states of each node; two if left out.
-        heuristic: "best" tries them all and more; "min-fill" adds the fewest edges next, "weighted-fill"
-            those with the smallest product of cards, "min-weight" makes the smallest clique next;
-            "cuthill-mckee" is a breadth-first order, reversed.
+        heuristic: "best" tries them all and more; "min-fill" eliminates the node that adds the fewest edges
+            next, "weighted-fill" the one whose new edges have the least sum of products of cards,
+            "min-weight" the one with the smallest clique; "cuthill-mckee" is a breadth-first order, reversed.
         last: nodes to eliminate after all others.
 
     >>> elimination_order(nx.path_graph(["a", "b", "c"]), heuristic="min-fill", last=["a"])

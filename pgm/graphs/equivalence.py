@@ -1,7 +1,7 @@
-"""Which directed graphs say the same: v-structures, CPDAGs, and back to a graph (Verma & Pearl 1990).
+"""Markov equivalence of directed graphs: v-structures, CPDAGs, and back to a graph (Verma & Pearl 1990).
 
 The functions take the parents of each vertex 0, 1, ... as sets; a partly directed graph has undirected
-neighbours besides.
+neighbours as well.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def compelled(parents: Sequence[Iterable[int]]) -> tuple[Sets, Sets]:
 
 
 def v_structures(parents: Sequence[Iterable[int]]) -> list[tuple[int, int, int]]:
-    """Each two parents that no arc joins, with their child between them.
+    """Pairs of parents that no arc joins, with their child between them.
 
     >>> v_structures([set(), {0, 2}, set()])
     [(0, 1, 2)]
@@ -82,7 +82,7 @@ def v_structures(parents: Sequence[Iterable[int]]) -> list[tuple[int, int, int]]
 def extension(parents: Sequence[Iterable[int]], neighbours: Sequence[Iterable[int]]) -> Sets | None:
     """A directed acyclic graph with the same arcs and v-structures, or None (Dor & Tarsi 1992).
 
-    Of several, undirected edges point away from the lower number where that is possible.
+    Of several graphs it is the one in which undirected edges point away from the lower index where possible.
 
     >>> extension([set(), set(), {1, 3}, set()], [{1}, {0}, set(), set()])
     [set(), {0}, {1, 3}, set()]
@@ -118,7 +118,7 @@ def extension(parents: Sequence[Iterable[int]], neighbours: Sequence[Iterable[in
             up[w].discard(found)
             beside[w].discard(found)
         left.discard(found)
-        # What was no sink may have become one: the neighbours, and theirs.
+        # Vertices that were no sinks may have become so: the neighbours, and their neighbours.
         again = set(touched)
         for w in touched:
             again |= beside[w]

@@ -1,4 +1,4 @@
-"""Formulas of what is seen: probabilities, their products, ratios and sums; as text and as LaTeX."""
+"""Formulas of observed probabilities: their products, ratios and sums, as text and as LaTeX."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ Formula: TypeAlias = "P | Product | Sum | Ratio"
 
 
 def product(parts: Iterable[Formula]) -> Formula:
-    """The product, without products in it, and P(a | c) P(b | a, c) as P(a, b | c).
+    """The product, flattened, with P(a | c) P(b | a, c) merged into P(a, b | c).
 
     >>> product([P(("x",), ("w",)), P(("y",), ("x", "w"))])
     P(of=('x', 'y'), given=('w',))
@@ -113,7 +113,7 @@ def product(parts: Iterable[Formula]) -> Formula:
 
 
 def total(over: Iterable[Any], of: Formula) -> Formula:
-    """The sum over some variables, with those left out that sum to one.
+    """The sum over some variables, without those over which a factor sums to one.
 
     >>> total(["y"], P(("x", "y"), ("w",)))
     P(of=('x',), given=('w',))
@@ -157,7 +157,7 @@ def ratio(top: Formula, bottom: Formula) -> Formula:
 
 
 def text(formula: Formula, taken: Collection[Any] = ()) -> str:
-    """The formula on one line; variables summed over get a prime where others have their names.
+    """The formula on one line; variables summed over get a prime where their names are taken.
 
     >>> text(Sum(("x",), Product((P(("y",), ("x", "z")), P(("x",))))), taken=["x", "y"])
     "sum_{x'} P(y | x', z) P(x')"
@@ -166,7 +166,7 @@ def text(formula: Formula, taken: Collection[Any] = ()) -> str:
 
 
 def latex(formula: Formula, taken: Collection[Any] = ()) -> str:
-    r"""The formula for a page that typesets mathematics.
+    r"""The formula in LaTeX.
 
     >>> print(latex(Ratio(P(("y", "x")), P(("x",)))))
     \frac{P(y, x)}{P(x)}

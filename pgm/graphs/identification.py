@@ -1,9 +1,9 @@
-"""What would be seen after an action, as a formula of what is seen without it; or the hedge that forbids one.
+"""The effect of an action as a formula of observed probabilities; or the hedge that makes this impossible.
 
-Tian & Pearl 2002 and Shpitser & Pearl 2006: the effect falls into factors, one for each district of what lies
-above the outcome once the action has cut its arrows; each is worked out of the district of the whole graph
-that holds it. Complete: where a factor cannot be had, two models agree on all that is seen and differ in the
-effect. Sets are bits of an int.
+Tian & Pearl 2002 and Shpitser & Pearl 2006: the effect is a product of factors, one for each district among
+the ancestors of the outcome once the action has cut its arrows; each is computed from the district of the
+whole graph that contains it. Complete: where a factor cannot be computed, two models agree on all that is
+observed and differ in the effect. Sets are bits of an int.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pgm.graphs.mixed import MixedGraph, each
 
 
 class Hedge(Exception):
-    """Two sets of variables, one within the other, each joined by hidden causes, that hide the effect."""
+    """Two nested sets of variables, each connected by hidden causes, that make an effect unidentifiable."""
 
     def __init__(self, outer: tuple[Any, ...], inner: tuple[Any, ...]) -> None:
         """Take their names."""
@@ -28,7 +28,7 @@ class Hedge(Exception):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Factor:
-    """Q[vertices]: their distribution once everything else was set; `seen`: it is that of what is seen."""
+    """Q[vertices]: their distribution when all else is set by action; `seen`: it is an observed one."""
 
     vertices: int
     formula: Formula
@@ -38,8 +38,8 @@ class _Factor:
 def identify(graph: MixedGraph, y: int, do: int, given: int = 0) -> tuple[Formula, int]:
     """Return P(y | do, given) as a formula of P over the names of the graph, and what was done in it.
 
-    Of what is given, some may be done as well without changing the answer (rule 2 of Pearl's calculus): it
-    then counts among what was done (Shpitser & Pearl 2006b, IDC).
+    Some of what is given may be set by action instead without changing the answer (rule 2 of the
+    do-calculus): it then counts among what was done (Shpitser & Pearl 2006b, IDC).
 
     Raises:
         Hedge: there is no such formula.
@@ -55,10 +55,8 @@ def identify(graph: MixedGraph, y: int, do: int, given: int = 0) -> tuple[Formul
                 moved = True
                 break
     seen = graph.arrows(no_arrows_from=do)
-    if walks.d_separated(
-        seen.graph, list(each(y)), list(each(do)), list(each(given))
-    ):  # rule 2: as good as seen
-        return P(graph.named(y), graph.named(do | given)), do
+    if walks.d_separated(seen.graph, list(each(y)), list(each(do)), list(each(given))):
+        return P(graph.named(y), graph.named(do | given)), do  # rule 2: to set is as good as to observe
     joint = _effect(graph, y | given, do)
     if not given:
         return joint, do
@@ -66,11 +64,11 @@ def identify(graph: MixedGraph, y: int, do: int, given: int = 0) -> tuple[Formul
 
 
 def district(graph: MixedGraph, part: int, above: int) -> Formula:
-    """Return Q[district] as a formula of what is seen: the district's distribution, all else set.
+    """Return Q[district] as a formula of observed probabilities: its distribution when all else is set.
 
     Args:
         graph: the graph.
-        part: the district, in the part of the graph that has only `above`.
+        part: the district, in the subgraph of `above`.
         above: vertices with all their ancestors.
     """
     return _district(graph, part, _Factor(above, P(graph.named(above)), seen=True)).formula
@@ -89,7 +87,7 @@ def _effect(graph: MixedGraph, y: int, do: int) -> Formula:
 
 
 def _identified(graph: MixedGraph, wanted: int, known: _Factor) -> Formula:
-    """Q[wanted] from Q of a district that holds it (Tian & Pearl 2002, algorithm Identify)."""
+    """Q[wanted] from Q of a district that contains it (Tian & Pearl 2002, algorithm Identify)."""
     while True:
         above = graph.ancestors(wanted, known.vertices)
         if above == wanted:
@@ -101,7 +99,7 @@ def _identified(graph: MixedGraph, wanted: int, known: _Factor) -> Formula:
 
 
 def _marginal(graph: MixedGraph, known: _Factor, kept: int) -> _Factor:
-    """Q[kept], of a set that holds its own ancestors: the others are summed out."""
+    """Q[kept], of a set that contains its own ancestors: the others are summed out."""
     if known.seen:
         return _Factor(kept, P(graph.named(kept)), seen=True)
     return _Factor(kept, total(graph.named(known.vertices & ~kept), known.formula))
@@ -123,7 +121,7 @@ def _district(graph: MixedGraph, part: int, known: _Factor) -> _Factor:
     bottom: Formula = Product(())
     for v in [*order, -1]:
         member = v >= 0 and bool(part >> v & 1)
-        if member != run:  # where a run of members begins or ends, quotients next to each other cancel
+        if member != run:  # within a run of members, successive quotients cancel
             upto = total(graph.named(end & ~before), known.formula) if before else Product(())
             if member:
                 bottom = upto

@@ -15,7 +15,7 @@ def levels(n: int, links: Pairs) -> list[int]:
     """Return a layer for each node of an acyclic graph, 0 at the top (Gansner et al. 1993, section 2).
 
     The total length of all links is minimal, unless a layer would hold far more nodes than there are
-    layers; nodes that can move without making links longer go where there are fewer.
+    layers; nodes that can move without making links longer go to the emptiest layer.
 
     >>> levels(4, [(0, 1), (1, 2), (3, 2)])
     [0, 1, 2, 1]

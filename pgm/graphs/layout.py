@@ -52,7 +52,7 @@ def layers(
     passed = sum(level[head] - level[tail] - 1 for tail, head in links)
     if passed > MOST_BENDS:
         raise InvalidArgument(
-            f"The links of this graph pass {passed:,} nodes (at most {MOST_BENDS:,} can be drawn), which "
+            f"The links of this graph would have {passed:,} bends (at most {MOST_BENDS:,} are drawn), which "
             "makes an unreadable picture; draw a part of it, such as a Markov blanket."
         )
     chains = []

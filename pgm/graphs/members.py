@@ -22,7 +22,7 @@ MOST_MEMBERS = 10_000  # graphs of a class, or of one part of it, that are visit
 def members(graph: CPDAG) -> Iterator[Sets]:
     """The parents of each vertex in all graphs of a class, graph by graph.
 
-    An edge is directed one way, with the arcs that this compels (Meek 1995), and so on; then the other way.
+    One edge at a time is directed one way, then the other, with the arcs that this compels (Meek 1995).
 
     Args:
         graph: the class.
@@ -40,19 +40,20 @@ def members(graph: CPDAG) -> Iterator[Sets]:
 def size(graph: CPDAG, clock: Clock) -> int:
     """The number of graphs in a class.
 
-    Its parts that edges either way join are independent of each other, and of one part each vertex is the
-    only root in some graphs: with that chosen it falls apart again (He, Jia & Yu 2015).
+    Its chain components (vertices connected by undirected edges) are independent of each other. Each vertex
+    of a component is the only root in some graphs; with the root chosen, the component splits into smaller
+    ones (He, Jia & Yu 2015).
 
     Args:
         graph: the class.
-        clock: of the question: there may be many parts.
+        clock: of the question: there may be many components.
 
     >>> from pgm.runtime.clock import start_clock
     >>> size(CPDAG("abcd", [], [("a", "b"), ("b", "c"), ("c", "a"), ("c", "d")]), start_clock())
     8
     """
     _, free = _closed(graph)
-    if not is_class(graph):  # what is known besides may hold between the parts
+    if not is_class(graph):  # background knowledge may link the components
         found = 0
         for _ in members(graph):
             clock.check("counting the graphs of a class")
@@ -73,11 +74,11 @@ def size(graph: CPDAG, clock: Clock) -> int:
                 mine = [those if v in part else set() for v, those in enumerate(beside)]
                 empty: Sets = [set() for _ in mine]
                 _, rest = _directed(empty, mine, [(root, v) for v in mine[root]])
-                total += math.prod(of(some, rest) for some in _parts(rest))
+                total += math.prod(of(some, rest) for some in _chain_components(rest))
             known[part] = total
         return known[part]
 
-    return math.prod(of(part, free) for part in _parts(free))
+    return math.prod(of(part, free) for part in _chain_components(free))
 
 
 def is_class(graph: CPDAG) -> bool:
@@ -86,7 +87,7 @@ def is_class(graph: CPDAG) -> bool:
 
 
 def _closed(graph: CPDAG) -> tuple[Sets, Sets]:
-    """Parents and neighbours of each vertex, with all arrows that these compel."""
+    """Parents and neighbours of each vertex, with all arrows that the graph compels."""
     place = {name: i for i, name in enumerate(graph.nodes)}
     parents: Sets = [set() for _ in graph.nodes]
     beside: Sets = [set() for _ in graph.nodes]
@@ -100,7 +101,7 @@ def _closed(graph: CPDAG) -> tuple[Sets, Sets]:
 
 
 def _directed(parents: Sets, beside: Sets, arrows: Iterable[tuple[int, int]]) -> tuple[Sets, Sets]:
-    """A copy in which these edges are arrows, with all that they compel."""
+    """A copy in which these edges are arrows, with all arrows that they compel."""
     up, free = [set(those) for those in parents], [set(those) for those in beside]
     for tail, head in arrows:
         free[tail].discard(head)
@@ -110,8 +111,8 @@ def _directed(parents: Sets, beside: Sets, arrows: Iterable[tuple[int, int]]) ->
     return up, free
 
 
-def _parts(beside: Sets) -> list[frozenset[int]]:
-    """The sets of vertices that edges either way join."""
+def _chain_components(beside: Sets) -> list[frozenset[int]]:
+    """The sets of vertices that are connected by undirected edges."""
     left, found = {v for v, those in enumerate(beside) if those}, []
     while left:
         stack = [left.pop()]
@@ -130,7 +131,7 @@ def intervention_distance(
 ) -> int:
     """The number of effects that the claimed parents get wrong (Peters & Bühlmann 2015).
 
-    Adjusting for the parents that a graph claims of x gives P(y | do(x)), if it is right; if it claims that y
+    Adjusting for the parents that a graph claims for x gives P(y | do(x)) if it is right; if it claims that y
     is a parent of x, then x has no effect on y.
 
     Args:
@@ -148,8 +149,8 @@ def intervention_distance(
 def _wrong(graph: Graph, x: int, parents: Collection[int]) -> int:
     """The number of effects of x that adjusting for these gets wrong.
 
-    What is adjusted for cuts a causal path, or an active walk that is not causal shows it: it leads past what
-    is adjusted for, or down from a causal path to that, and back (the adjustment criterion).
+    By the adjustment criterion, the effect on y is wrong if an active walk that is not causal leads from x to
+    y, or if y descends from an adjusted descendant of x, or is one.
     """
     n = graph.parents_at.size - 1
     known = walks.marks(n, parents)
@@ -163,10 +164,10 @@ def _wrong(graph: Graph, x: int, parents: Collection[int]) -> int:
 
 
 def intervention_bounds(claimed: CPDAG, true: CPDAG, clock: Clock) -> tuple[int, int]:
-    """Bounds on the number of effects of a graph of one class that a graph of another gets wrong.
+    """Bounds on the number of effects that a graph of one class gets wrong if one of another class is true.
 
-    Parts of a class that edges either way join are independent of each other, so each is enumerated alone;
-    the true class is enumerated graph by graph.
+    The chain components of the claimed class are independent of each other, so each is enumerated alone; the
+    true class is enumerated graph by graph.
 
     Args:
         claimed: the class whose effects are asked for; a directed graph is a class of its own.
@@ -183,13 +184,13 @@ def intervention_bounds(claimed: CPDAG, true: CPDAG, clock: Clock) -> tuple[int,
     """
     parents, free = _closed(claimed)
     together = [frozenset(v for v, those in enumerate(free) if those)]
-    parts = _parts(free) if is_class(claimed) else together
+    parts = _chain_components(free) if is_class(claimed) else together
     loose = {v for part in parts for v in part}
     fixed = [v for v in range(len(parents)) if v not in loose]
     choices: list[list[list[tuple[int, frozenset[int]]]]] = []
     for part in parts:
         mine = [those if v in part else set() for v, those in enumerate(free)]
-        alone = _few(_ways(parents, mine), "one part of the class that claims the effects")
+        alone = _few(_ways(parents, mine), "one component of the class that claims the effects")
         choices.append([[(v, frozenset(up[v])) for v in part] for up in alone])
     least = most = -1
     for up in _few(members(true), "the class of the true graph"):
@@ -216,7 +217,7 @@ def intervention_bounds(claimed: CPDAG, true: CPDAG, clock: Clock) -> tuple[int,
 
 
 def _ways(parents: Sets, beside: Sets) -> Iterator[Sets]:
-    """All ways to direct edges either way without a new v-structure or a cycle."""
+    """All ways to direct the undirected edges without a new v-structure or a cycle."""
     stack = [(parents, beside)]
     while stack:
         up, free = stack.pop()

@@ -27,7 +27,7 @@ class MixedGraph:
     """Vertex v is `names[v]`; bits of `parents[v]` are its parents; those of `beside[v]` share a cause."""
 
     names: tuple[Any, ...]
-    number: dict[Any, int]
+    index: dict[Any, int]
     parents: tuple[int, ...]
     beside: tuple[int, ...]
     order: tuple[int, ...]  # parents before children
@@ -36,14 +36,14 @@ class MixedGraph:
     def of(cls, parents: Mapping[Any, Sequence[Any]], common: Iterable[tuple[Any, Any]] = ()) -> MixedGraph:
         """Take the parents of each node, without cycle, and the pairs with a hidden common cause."""
         names = tuple(parents)
-        number = {name: i for i, name in enumerate(names)}
+        index = {name: i for i, name in enumerate(names)}
         beside = [0] * len(names)
         for a, b in common:
-            beside[number[a]] |= 1 << number[b]
-            beside[number[b]] |= 1 << number[a]
-        above = tuple([bits([number[u] for u in those]) for those in parents.values()])
+            beside[index[a]] |= 1 << index[b]
+            beside[index[b]] |= 1 << index[a]
+        above = tuple([bits([index[u] for u in those]) for those in parents.values()])
         order = Arrows.of(dict(parents)).order().tolist()
-        return cls(names, number, above, tuple(beside), tuple(order))
+        return cls(names, index, above, tuple(beside), tuple(order))
 
     @property
     def everything(self) -> int:
@@ -54,9 +54,9 @@ class MixedGraph:
         """The vertices with these names."""
         found = 0
         for name in names:
-            if name not in self.number:
+            if name not in self.index:
                 raise UnknownVariable(name, self.names)
-            found |= 1 << self.number[name]
+            found |= 1 << self.index[name]
         return found
 
     def named(self, some: int) -> tuple[Any, ...]:
@@ -64,7 +64,7 @@ class MixedGraph:
         return tuple([self.names[v] for v in self.order if some >> v & 1])
 
     def ancestors(self, some: int, within: int) -> int:
-        """These and all above them, in the part of the graph that has only some vertices."""
+        """These vertices and their ancestors, in the subgraph of the vertices `within`."""
         found, new = some & within, some & within
         while new:
             up = 0
@@ -75,7 +75,7 @@ class MixedGraph:
         return found
 
     def district(self, v: int, within: int) -> int:
-        """What is joined to v by hidden causes, in the part of the graph that has only some vertices."""
+        """The vertices connected to v by hidden causes, in the subgraph of the vertices `within`."""
         found = new = 1 << v
         while new:
             near = 0
@@ -86,7 +86,7 @@ class MixedGraph:
         return found
 
     def districts(self, within: int) -> list[int]:
-        """The vertices, apart where no hidden causes join them."""
+        """The districts of a subgraph: sets of vertices that hidden causes connect."""
         found, left = [], within
         for v in self.order:
             if left >> v & 1:
@@ -141,7 +141,7 @@ def each(some: int) -> Iterator[int]:
 def projected(
     parents: Mapping[Any, Sequence[Any]], hidden: Iterable[Any]
 ) -> tuple[dict[Any, tuple[Any, ...]], list[tuple[Any, Any]]]:
-    """The same graph seen without some nodes: parents of the others, and who shares a hidden cause.
+    """The latent projection on the nodes that are not hidden: their parents, and pairs that share a cause.
 
     Verma & Pearl 1990: an arrow where a directed path leads through hidden nodes alone, a common cause where
     such paths lead from one hidden node to both.
@@ -151,7 +151,7 @@ def projected(
     """
     unseen = set(hidden)
     order = [list(parents)[v] for v in Arrows.of(dict(parents)).order().tolist()]
-    above: dict[Any, dict[Any, None]] = {}  # what is seen, on paths through hidden nodes only
+    above: dict[Any, dict[Any, None]] = {}  # observed nodes from which paths lead through hidden nodes only
     roots: dict[Any, dict[Any, None]] = {}  # hidden nodes on such paths
     for node in order:
         seen: dict[Any, None] = {}

@@ -21,7 +21,7 @@ class IndexedGraph:
     """An undirected graph as sorted neighbour lists: vertex v is `names[v]`."""
 
     names: tuple[Any, ...]
-    number: dict[Any, int]
+    index: dict[Any, int]
     indptr: np.ndarray
     indices: np.ndarray
     log2_card: np.ndarray
@@ -31,8 +31,8 @@ class IndexedGraph:
         """Index the nodes in graph order; without `cards` all have two states."""
         undirected(graph)
         names = tuple(graph)
-        number = {name: i for i, name in enumerate(names)}
-        lists = [sorted(number[other] for other in graph[name] if other != name) for name in names]
+        index = {name: i for i, name in enumerate(names)}
+        lists = [sorted(index[other] for other in graph[name] if other != name) for name in names]
         indptr = np.zeros(len(names) + 1, np.int64)
         np.cumsum([len(near) for near in lists], out=indptr[1:])
         indices = np.fromiter((v for near in lists for v in near), np.int32, int(indptr[-1]))
@@ -48,12 +48,12 @@ class IndexedGraph:
                     f"cards= gives {bad!r} {cards[bad]!r} states; it must have at least one."
                 )
             log2_card = np.log2(counts)
-        return cls(names, number, indptr, indices, log2_card)
+        return cls(names, index, indptr, indices, log2_card)
 
     def order(self, names: Iterable[Any]) -> np.ndarray:
         """Return an order of all nodes as indices."""
         names = tuple(names)
-        found = np.array([self._number(name) for name in names], np.int32)
+        found = np.array([self._position(name) for name in names], np.int32)
         if len(found) != len(self.names) or len(np.unique(found)) != len(found):
             raise InvalidArgument(
                 f"The order must name each of the {len(self.names)} nodes once; it has {len(found)} names."
@@ -64,13 +64,13 @@ class IndexedGraph:
         """Return 1 for the nodes that are to be eliminated last, 0 for the others."""
         found = np.zeros(len(self.names), np.int64)
         for name in (last,) if isinstance(last, str) else last:
-            found[self._number(name)] = 1
+            found[self._position(name)] = 1
         return found
 
-    def _number(self, name: Any) -> int:
-        if name not in self.number:
-            raise UnknownVariable(name, self.number)
-        return self.number[name]
+    def _position(self, name: Any) -> int:
+        if name not in self.index:
+            raise UnknownVariable(name, self.index)
+        return self.index[name]
 
 
 def directed(graph: Any, *, acyclic: bool = True) -> None:

@@ -26,7 +26,7 @@ def requisite(
         utilities: the variables that each utility depends on.
         given: variables whose states are known beforehand.
         product: whether utilities are multiplied: then one that a decision does not influence may still
-            matter to it, by what it shares with those below.
+            matter to it, through variables that it shares with those below.
 
     >>> weather, forecast, noise, umbrella = range(4)
     >>> arrows = {weather: [], forecast: [weather], noise: [], umbrella: []}
@@ -34,9 +34,9 @@ def requisite(
     {3: (1,)}
     """
     above = {node: tuple(those) for node, those in parents.items()}
-    first = max(above, default=-1) + 1  # utilities are numbered from here on: nodes without children
-    for number, those in enumerate(utilities):
-        above[first + number] = tuple(those)
+    first = max(above, default=-1) + 1  # utilities follow from this index on, as nodes without children
+    for k, those in enumerate(utilities):
+        above[first + k] = tuple(those)
     below: dict[int, list[int]] = {node: [] for node in above}
     for node, those in above.items():
         for parent in those:
@@ -68,9 +68,9 @@ def settled_first(
 ) -> list[int] | None:
     """Return decisions in an order in which each can be settled before the next; None: there is none.
 
-    A decision can be settled where the rules of those still open bear on none of its utilities, given what it
-    observes (Lauritzen & Nilsson 2001: the diagram is soluble). Arguments are those of `requisite`; here a
-    decision knows what it observes and no more.
+    A decision can be settled if the policies of those still open are irrelevant to its utilities, given what
+    it observes (Lauritzen & Nilsson 2001: the diagram is soluble). The arguments are those of `requisite`;
+    here a decision knows only what it observes.
 
     >>> state, first, second = range(3)
     >>> settled_first({0: [], 1: [], 2: []}, [1, 2], {1: [0], 2: [0]}, [[0, 1], [0, 2]])
@@ -81,12 +81,12 @@ def settled_first(
     above = {node: tuple(those) for node, those in parents.items()}
     above |= {decision: tuple(observed[decision]) for decision in decisions}
     first = max(above, default=-1) + 1
-    for number, those in enumerate(utilities):
-        above[first + number] = tuple(those)
-    rule = first + len(utilities)  # each open rule is a parent of its decision
-    for number, decision in enumerate(decisions):
-        above[rule + number] = ()
-        above[decision] = (*above[decision], rule + number)
+    for k, those in enumerate(utilities):
+        above[first + k] = tuple(those)
+    policy = first + len(utilities)  # each open policy is a parent of its decision
+    for k, decision in enumerate(decisions):
+        above[policy + k] = ()
+        above[decision] = (*above[decision], policy + k)
     below: dict[int, list[int]] = {node: [] for node in above}
     for node, those in above.items():
         for parent in those:
@@ -95,11 +95,11 @@ def settled_first(
     found: list[int] = []
     while open_:
         for decision in reversed(open_):
-            aims = [node for node in _descendants(decision, below) if first <= node < rule]
+            aims = [node for node in _descendants(decision, below) if first <= node < policy]
             seen = {*observed[decision], decision, *given}
             if product and aims:
-                aims = [u for u in range(first, rule) if u in aims or not seen.issuperset(above[u])]
-            others = {rule + decisions.index(other) for other in open_ if other != decision}
+                aims = [u for u in range(first, policy) if u in aims or not seen.issuperset(above[u])]
+            others = {policy + decisions.index(other) for other in open_ if other != decision}
             if not others & _met(aims, seen, above, below):
                 break
         else:

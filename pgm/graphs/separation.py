@@ -66,7 +66,7 @@ def active_trail(graph: nx.DiGraph[Any] | Arrows, a: Any, b: Any, given: Any = (
 def _indices(graph: nx.DiGraph[Any] | Arrows, *sets: Any) -> tuple[Arrows, list[list[int]]]:
     """The graph as arrays, and the vertices of each of some sets of names."""
     arrows = graph if isinstance(graph, Arrows) else Arrows.of(graph)
-    return arrows, [[arrows.number[name] for name in members(arrows.number, some)] for some in sets]
+    return arrows, [[arrows.index[name] for name in members(arrows.index, some)] for some in sets]
 
 
 def separated(graph: nx.Graph[Any], a: Any, b: Any, given: Any = ()) -> bool:

@@ -31,7 +31,7 @@ class Separation:
 
     @classmethod
     def of(cls, graph: Graph, sources: np.ndarray, goals: np.ndarray, free: np.ndarray) -> Separation:
-        """Only ancestors of the two sets take part."""
+        """Take two sets to separate; only their ancestors matter."""
         alive = walks.ancestors(graph, sources | goals)
         return cls(graph, sources, goals, free & alive & ~(sources | goals), alive)
 
@@ -42,7 +42,7 @@ class Separation:
     def cheapest(self, costs: np.ndarray) -> np.ndarray | None:
         """A minimal separator whose costs, none of them negative, have the least sum; None if there is none.
 
-        The largest flow through vertices as wide as their costs. A family joins all of its vertices.
+        A minimum cut: the capacity of a vertex is its cost; each family is a node that links its members.
         """
         n = self.alive.size
         here = np.flatnonzero(self.alive)
@@ -72,7 +72,7 @@ class Separation:
         return self._next_to(self._side(np.ascontiguousarray(cut)))
 
     def every(self, costs: np.ndarray, clock: Clock) -> Iterator[np.ndarray]:
-        """All minimal separators, each once; of those that are known the cheapest comes first."""
+        """All minimal separators, each once; of those found so far the cheapest comes first."""
         first = self.nearest()
         if first is None:
             return

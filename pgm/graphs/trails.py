@@ -31,8 +31,8 @@ def trails(
     ([('sky', 'lawn'), ('sky', 'rain')], [('lawn', 'wet'), ('rain', 'wet')])
     """
     arrows = graph if isinstance(graph, Arrows) else Arrows.of(graph)
-    (start,), (goal,) = ([arrows.number[name] for name in members(arrows.number, [end])] for end in (a, b))
-    known = [arrows.number[name] for name in members(arrows.number, given)]
+    (start,), (goal,) = ([arrows.index[name] for name in members(arrows.index, [end])] for end in (a, b))
+    known = [arrows.index[name] for name in members(arrows.index, given)]
     tails, heads, between, active = trail_arrows(arrows.graph, start, goal, marks(len(arrows.names), known))
     names = arrows.names
     links = [(names[u], names[v]) for u, v in zip(tails.tolist(), heads.tolist(), strict=True)]

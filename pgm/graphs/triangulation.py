@@ -26,7 +26,7 @@ class Triangulation:
 
     Clique c holds `clique_vars[clique_ptr[c]:clique_ptr[c + 1]]`: first its `n_residual[c]` own variables
     in the order of elimination, then its separator. Children come before their parents; the `parent` of a
-    root is -1. If the search was `stopped`, or the best order found is past the limit, it is not
+    root is -1. If the search was `stopped`, or the best order found exceeds the limit, it is not
     `complete` and there are no cliques; the sizes and `order` are then those of the best order found.
     """
 
@@ -101,7 +101,7 @@ def triangulate(
             status, total, largest, found = LOOPS.search(
                 *rest, limit, float(effort), float(budget), seed, few, best, stop
             )
-            if not found and status != 1 and stage.any():  # the greedy ones ran out of time: use a plain one
+            if not found and status != 1 and stage.any():  # greedy search gave up: use a plain order
                 best = np.lexsort((np.diff(rest[0]), rest[3]))
                 order[done:] = names[best]
                 return triangulate(indptr, indices, log2_card, limit_log2=limit_log2, order=order, stop=stop)
@@ -125,7 +125,7 @@ def _hopeless(
     limit: float,
     stop: np.ndarray,
 ) -> bool:
-    """Tell whether a subgraph of some thousand vertices exceeds the limit in the cheap and a greedy order.
+    """Tell whether a subgraph of some thousand vertices exceeds the limit in the cheap and greedy orders.
 
     A graph is no easier than its subgraphs, but this proves nothing about other orders, only that the same
     rules would have to do better on the whole graph.

@@ -164,7 +164,7 @@ def test_hidden_variables_may_leave_no_best_set_of_all():
     net = pgm.BayesianNetwork(edges="x -> y <- u -> w; z -> x; z -> y")
     found = net.adjustment_sets("x", "y", hidden="u")
     assert (found.optimal, found.optimal_of_all) == ({"z"}, False)
-    assert "least variance of the sets above both ends: z" in str(found)
+    assert "least variance among sets of ancestors: z" in str(found)
     every = net.adjustment_sets("x", "y")
     assert (every.optimal, every.optimal_of_all) == ({"z", "u"}, True)
 

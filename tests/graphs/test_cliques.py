@@ -142,7 +142,7 @@ def test_errors():
     with pytest.raises(InvalidArgument, match="Give root= or last=, not both"):
         junction_tree(square, root="a", last="a")
     with pytest.raises(
-        InvalidArgument, match=r"No clique holds all of 'b', 'd'.*the cliques are a, b, c; a, c, d"
+        InvalidArgument, match=r"No clique contains all of 'b', 'd'.*the cliques are a, b, c; a, c, d"
     ):
         junction_tree(square, order="bdac", root=["b", "d"])
     with pytest.raises(UnknownVariable, match="'e'"):

@@ -125,5 +125,5 @@ def test_what_is_given_tells_nothing():
 def test_what_makes_no_picture_is_refused():
     n = 700
     links = [(i, i + 1) for i in range(n - 1)] + [(i, n - 1) for i in range(n - 2)]
-    with pytest.raises(pgm.InvalidArgument, match="pass 243,951 nodes"):
+    with pytest.raises(pgm.InvalidArgument, match="would have 243,951 bends"):
         layers(n, links)

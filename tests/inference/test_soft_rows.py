@@ -210,7 +210,7 @@ def test_em_learns_from_what_a_classifier_says() -> None:
         (np.array([[0.5, 0.5, 0.0]]), InvalidFrame, "a column for each of 'a', 'b'"),
         (np.array([[0.5, -0.5]]), InvalidEvidence, "Row 0 .*not all zero"),
         (np.array([[0.0, 0.0]]), InvalidEvidence, "Row 0 .*not all zero"),
-        (np.array([["x", "y"]]), InvalidFrame, "not all are numbers"),
+        (np.array([["x", "y"]]), InvalidFrame, "not all its entries are numbers"),
         (pgm.Likelihoods([[1.0, 2.0]], ["a", "z"]), UnknownState, "'z'"),
         (pgm.Likelihoods([[1.0]], ["a"]), InvalidEvidence, "a weight for each"),
         ([pgm.Likelihood({"a": 1.0})], InvalidEvidence, "Row 0 .*no weight for 'b'"),

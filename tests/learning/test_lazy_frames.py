@@ -121,7 +121,7 @@ def test_mistakes_are_answered(make: Callable[[pd.DataFrame], Any]) -> None:
         ASIA.copy().fit(make(ROWS.drop(columns="smoke")))
     with pytest.raises(InvalidArgument, match="column's name, not 'm'"):
         ASIA.copy().fit(make(ROWS), weights="m")
-    with pytest.raises(InvalidArgument, match="from 0 on"):
+    with pytest.raises(InvalidArgument, match="non-negative numbers"):
         ASIA.copy().fit(make(ROWS.assign(n=ROWS.n - 1)), weights="n")
 
 

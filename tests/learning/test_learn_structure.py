@@ -179,7 +179,7 @@ def test_frames_that_nothing_can_be_learned_from() -> None:
         ({"a": [1.0, 2.0], "b": [1, 2]}, "'a' holds whole numbers as floats"),
         ({"a": [1, None], "b": [1, 2]}, "missing in the columns 'a'"),
         ({}, "no columns"),
-        ({"a": [[1], [2]]}, "cannot be put in order"),
+        ({"a": [[1], [2]]}, "cannot be sorted"),
         ({"a": [0.5, np.inf]}, "is continuous"),
     ):
         with pytest.raises(pgm.PGMError, match=said):

@@ -196,7 +196,7 @@ def test_too_many_graphs_of_a_class_are_refused(monkeypatch):
 
     monkeypatch.setattr(of_classes, "MOST_MEMBERS", 2)
     chain = pgm.BayesianNetwork(edges="a -> b -> c")
-    with pytest.raises(pgm.TooLarge, match="one part of the class that claims"):
+    with pytest.raises(pgm.TooLarge, match="one component of the class that claims"):
         _ = pgm.compare(chain.cpdag(), chain).sid
     with pytest.raises(pgm.TooLarge, match="the class of the true graph"):
         _ = pgm.compare(chain, chain.cpdag()).sid

@@ -1,4 +1,4 @@
-"""Arrows as arrays, and walks over them: ancestors, what is d-connected, trails; all linear in the arrows."""
+"""Arrows as arrays, and walks over them: ancestors, d-connection, trails; all linear in the arrows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Arrows:
     """A directed acyclic graph: vertex v is `names[v]`, its parents and children are in `graph`."""
 
     names: tuple[Any, ...]
-    number: dict[Any, int]
+    index: dict[Any, int]
     graph: Graph
 
     @classmethod
@@ -37,21 +37,21 @@ class Arrows:
         if not isinstance(graph, Mapping):
             directed(graph, acyclic=False)
             names = tuple(graph)
-            number = {name: i for i, name in enumerate(names)}
-            lists = [[number[u] for u in graph.pred[name]] for name in names]
-            found = cls(names, number, with_parents(lists))
+            index = {name: i for i, name in enumerate(names)}
+            lists = [[index[u] for u in graph.pred[name]] for name in names]
+            found = cls(names, index, with_parents(lists))
             if len(found.order()) < len(names):
                 raise InvalidStructure("The graph has a directed cycle.")
             return found
         names = tuple(graph)
-        number = dict(zip(names, range(len(names)), strict=True))
+        index = dict(zip(names, range(len(names)), strict=True))
         counts = np.fromiter(map(len, graph.values()), np.int64, len(names))
-        tails = np.fromiter(map(number.__getitem__, chain.from_iterable(graph.values())), np.int64)
-        return cls(names, number, from_pairs(len(names), tails, np.repeat(np.arange(len(names)), counts)))
+        tails = np.fromiter(map(index.__getitem__, chain.from_iterable(graph.values())), np.int64)
+        return cls(names, index, from_pairs(len(names), tails, np.repeat(np.arange(len(names)), counts)))
 
     def flags(self, names: Iterable[Any]) -> np.ndarray:
-        """A byte for each vertex, 1 for these."""
-        return marks(len(self.names), [self.number[name] for name in names])
+        """A byte for each vertex: 1 for those with these names."""
+        return marks(len(self.names), [self.index[name] for name in names])
 
     def listed(self, flags: np.ndarray) -> tuple[Any, ...]:
         """The names of the vertices that are marked, in order."""
@@ -64,7 +64,7 @@ class Arrows:
 
 
 def marks(n: int, vertices: Collection[int] | np.ndarray) -> np.ndarray:
-    """A byte for each of n vertices, 1 for these."""
+    """A byte for each of n vertices: 1 for these."""
     found = np.zeros(n, np.uint8)
     found[np.fromiter(vertices, np.int64, len(vertices))] = 1
     return found
@@ -105,14 +105,14 @@ def _lists(n: int, keys: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np
 
 
 def ancestors(graph: Graph, flags: np.ndarray) -> np.ndarray:
-    """Mark these and all above them."""
+    """Mark these vertices and their ancestors."""
     found = flags.copy()
     WALKS.spread(graph.parents_at, graph.parents, found)
     return found
 
 
 def descendants(graph: Graph, flags: np.ndarray) -> np.ndarray:
-    """Mark these and all below them."""
+    """Mark these vertices and their descendants."""
     found = flags.copy()
     WALKS.spread(graph.children_at, graph.children, found)
     return found
@@ -136,7 +136,7 @@ def walk(
 
 
 def connected(graph: Graph, start: Iterable[int], observed: np.ndarray) -> np.ndarray:
-    """Mark what is d-connected to the starts given what is observed, themselves included."""
+    """Mark the vertices d-connected to the starts given the observed ones, themselves included."""
     reached, _ = walk(graph, start, observed)
     found = np.zeros(observed.size, np.uint8)
     found[reached >> 1] = 1

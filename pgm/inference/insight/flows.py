@@ -33,8 +33,8 @@ def flows(
     >>> flows(arrows, "wet", "rain", [], {"rain": 0.2, "hose": 0.1})
     ((('wet', 'rain'), 0.2), (('wet', 'hose', 'rain'), 0.1))
     """
-    start, goal = arrows.number[finding], arrows.number[target]
-    known = walks.marks(len(arrows.names), [arrows.number[name] for name in given])
+    start, goal = arrows.index[finding], arrows.index[target]
+    known = walks.marks(len(arrows.names), [arrows.index[name] for name in given])
     opened = walks.ancestors(arrows.graph, known)
     tails, heads, _, active = walks.trail_arrows(arrows.graph, start, goal, known)
     near: dict[int, list[tuple[int, bool]]] = {}

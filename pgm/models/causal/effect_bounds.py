@@ -262,7 +262,7 @@ class _Responses:
         mixed = self.mixed
         found = evaluate(identification.district(mixed, part, self.above), self.source)
         names = tuple(mixed.names[v] for v in mixed.order if mixed.names[v] in found.names)
-        return tuple(mixed.number[name] for name in names), spread(found, names)
+        return tuple(mixed.index[name] for name in names), spread(found, names)
 
     def extremes(
         self, ys: Sequence[str], zs: Sequence[str], codes: Mapping[str, int], clock: Clock
@@ -271,7 +271,7 @@ class _Responses:
         from scipy.optimize import linprog
 
         mixed = self.mixed
-        number, fixed = mixed.number, {mixed.number[name]: code for name, code in codes.items()}
+        number, fixed = mixed.index, {mixed.index[name]: code for name, code in codes.items()}
         do = {v: code for v, code in fixed.items() if mixed.names[v] not in zs}
         equal, seen = self._seen()
         outside = [v for v in mixed.order if self.above >> v & 1 and not self.home >> v & 1]
