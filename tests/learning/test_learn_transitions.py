@@ -78,7 +78,7 @@ def test_two_steps_back() -> None:
         ({"x": [0, 1, 0]}, {"lag": 3}, "No sequence has more than lag=3 steps"),
         ({"x": [0, 1, None]}, {}, "missing in the columns 'x'"),
         ({"x": [0.5, 1.5, 2.5]}, {}, "are continuous"),
-        ({"x": [0, 1, 0]}, {"lengths": [2]}, "adds up to 2, and the frame has 3 rows"),
+        ({"x": [0, 1, 0]}, {"lengths": [2]}, "adds up to 2, but the frame has 3 rows"),
         ({"x": [0, 1, 0], "s": [1, 1, 1]}, {"sequence": "s", "lengths": [3]}, "in two ways"),
     ],
 )

@@ -147,7 +147,7 @@ def test_what_is_wrong_is_said():
     for wrong, said in [
         (
             lambda: pgm.MealyHMM([1.0, 0.0], np.eye(2), pgm.Categorical([[1.0]] * 2)),
-            "2 rows, and there are 4",
+            "2 rows, but there are 4",
         ),
         (lambda: pgm.UrnHMM([1.0], [[1.0]], {"a": 3}), "dicts of colours"),
         (lambda: pgm.UrnHMM([1.0], [[1.0]], {"a": {"R": -1}}), "whole number of 'R'"),

@@ -44,7 +44,7 @@ def every_way(model, seq, whole):
     p = model._places
     flat = [model._tables[key].reshape(-1) for key in p.keys]
     arcs = {}
-    for s, t, table, number in zip(p.source, p.to, p.table, p.number, strict=True):
+    for s, t, table, number in zip(p.source, p.to, p.table, p.entry, strict=True):
         share = 1.0 if number < 0 else flat[table][number]
         arcs.setdefault(int(s), []).append((int(t), float(share)))
     state = {place: i for i, place in enumerate(model._states.tolist())}
@@ -159,7 +159,7 @@ def test_files_pickles_print_draws_and_errors():
         (lambda: a + other, "called 'a'"),
         (lambda: pgm.part_of("", pgm.Categorical([[1.0]])), "name of a part"),
         (lambda: pgm.part_of("a", pgm.Gaussian(dim=1)), "distribution with parameters"),
-        (lambda: pgm.part_of("a", pgm.Categorical([[1.0]]), transition=[[1.2]]), "one at most"),
+        (lambda: pgm.part_of("a", pgm.Categorical([[1.0]]), transition=[[1.2]]), "at most one"),
         (lambda: pgm.part_of("a", pgm.Categorical([[1.0]]), stay=1.0), "below one"),
         (lambda: pgm.sequence_of(), "no part"),
         (lambda: pgm.sequence_of("a"), "made by pgm.part_of"),

@@ -127,7 +127,7 @@ def test_times_of_draws_are_those_given() -> None:
 @pytest.mark.parametrize(
     ("ask", "said"),
     [
-        (lambda s: s.sample(0, given=[1.0]), "n is how many series are drawn, 1 at least; not 0"),
+        (lambda s: s.sample(0, given=[1.0]), "n is how many series are drawn: at least 1, not 0"),
         (lambda s: s.sample(2, given=[1.0], sequences=2), "leave out sequences="),
         (lambda s: s.sample(2, given=[[1.0], [2.0]]), "given= is one series"),
         (lambda s: s.sample(2, given=["a"]), "'a'"),
@@ -233,7 +233,7 @@ def test_courses_behind_a_gate_and_of_a_long_sequence() -> None:
 @pytest.mark.parametrize(
     ("given", "n", "said"),
     [
-        ({"wet": [True]}, 0, "one sequence of one step at least to draw"),
+        ({"wet": [True]}, 0, "least one sequence of at least one step"),
         ([{"wet": [True]}, {"wet": [True]}], 2, "given= is one sequence"),
         ({"wet": [True, False]}, 2, "Step 1 (the first is 0): what is observed here is impossible"),
         ({"wat": [True]}, 2, "'wat'"),

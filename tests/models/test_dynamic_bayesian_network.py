@@ -188,7 +188,7 @@ def test_tables_may_look_back_at_what_comes_later():
     rows = {(True, True): 0.9, (True, False): 0.4, (False, True): 0.6, (False, False): 0.1}
     dbn.add("a", rows, parents=["a[-1]", "b[-1]"], initial=0.3)
     with pytest.raises(
-        pgm.IncompleteModel, match=r"'a' has the parent 'b\[-1\]', and there is no variable 'b'"
+        pgm.IncompleteModel, match=r"'a' has the parent 'b\[-1\]', but there is no variable 'b'"
     ):
         dbn.filter({"a": [True]})
     dbn.add("b", rows, parents=["b[-1]", "a[-1]"], initial=0.5)
@@ -680,7 +680,10 @@ def test_particles_follow_numbers_that_nobody_sees():
 def test_no_engine_approximates_unasked_and_bad_ones_are_refused():
     dbn, data = umbrella(), {"wet": [True]}
     assert dbn.filter(data, engine="interface") == dbn.filter(data)
-    for engine, message in (("loopy", "filters no dynamic network"), (3, "filters no dynamic network")):
+    for engine, message in (
+        ("loopy", "cannot filter a dynamic network"),
+        (3, "cannot filter a dynamic network"),
+    ):
         with pytest.raises(pgm.InvalidArgument, match=message):
             dbn.filter(data, engine=engine)
     with pytest.raises(pgm.UnknownVariable, match="clusters="):
@@ -749,7 +752,7 @@ def test_what_several_steps_say_of_a_static_variable_counts_together():
     weights = np.array([0.4 * 0.6 * 0.3 * 0.9, 0.6 * 0.5 * 0.9 * 0.2])
     assert dbn.query("kind", data).values == pytest.approx(weights / weights.sum())
     assert dbn.query("kind", {**data, "kind": [one, "a", pgm.Not("b")]})["a"] == 1.0
-    with pytest.raises(pgm.ImpossibleEvidence, match=r"'kind' is static.*contradicts"):
+    with pytest.raises(pgm.ImpossibleEvidence, match=r"'kind' is static.*contradict each other"):
         dbn.query("kind", {**data, "kind": [one, "a", "b"]})
 
 
@@ -773,12 +776,12 @@ def test_a_static_number_is_known_from_the_first_step_on():
     for row in ({"bias": 4.0, "y": 4.0}, {"y": None}, {"y": -4.0, "bias": 4.0}):
         stream.push(row)
     assert stream.log_likelihood == pytest.approx(wanted, abs=1e-9)
-    with pytest.raises(pgm.ImpossibleEvidence, match=r"'bias' is static.*it was 4, and step 0"):
+    with pytest.raises(pgm.ImpossibleEvidence, match=r"'bias' is static.*it was 4, but step 0"):
         stream.push({"bias": 3.0})
     for ask in (dbn.score, dbn.smooth, dbn.filter, dbn.map):
         with pytest.raises(pgm.InvalidArgument, match=r"'bias' is static.*step 1 .*once, {'bias': 4}"):
             ask({"bias": [None, 4.0, None], "y": [None, 4.0, None]})
-        with pytest.raises(pgm.ImpossibleEvidence, match=r"it was 4, and step 1 .* says 5"):
+        with pytest.raises(pgm.ImpossibleEvidence, match=r"it was 4, but step 1 .* says 5"):
             ask({"bias": [4.0, 5.0, None]})
     late = dbn.stream()
     late.push({"on": True})

@@ -326,7 +326,7 @@ def test_what_is_wrong_is_said():
         (lambda: model.smooth([0], seed=1), 'seed= is for engine="gibbs"'),
         (lambda: model.score([0], engine="gibbs"), "does not estimate"),
         (lambda: model.score([0], engine="mean-field", by="step"), "whole sequences"),
-        (lambda: model.fit([0], engine="gibbs"), "no bound to climb"),
+        (lambda: model.fit([0], engine="gibbs"), "no bound to maximise"),
         (lambda: model.smooth([0], engine=pgm.engines.Gibbs(blocks="single")), "blocks="),
         (lambda: model.smooth([0], engine=pgm.engines.MeanField(structured=[["a"]])), "structured="),
     ]:

@@ -84,7 +84,7 @@ def one_state(weights: Any) -> pgm.MarkovChain:
         (lambda: pgm.HMM(n_states=10**9, emission=Gaussian()), pgm.TooLarge, "choose fewer states."),
         (lambda: pgm.HMM(n_states=10**30, emission=Gaussian()), pgm.TooLarge, "choose fewer states."),
         (lambda: coin().decode([0] * 1000, k=10**9), pgm.TooLarge, "ask for fewer, by k="),
-        (lambda: coin().sample(0, given=[0]), pgm.InvalidArgument, "how many paths are drawn, 1 at least"),
+        (lambda: coin().sample(0, given=[0]), pgm.InvalidArgument, "how many paths are drawn: at least 1"),
         (lambda: coin().sample(3, sequences=0), pgm.InvalidArgument, "sequences= is how many sequences"),
         (lambda: coin().fit([0, 1], fixed=None), pgm.InvalidArgument, "fixed= is a list of 'initial'"),
         (lambda: coin().fit([0, 1], fixed=True), pgm.InvalidArgument, "fixed= is a list of 'initial'"),

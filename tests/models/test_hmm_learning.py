@@ -113,8 +113,8 @@ def test_states_seen_in_part_name_what_is_guessed() -> None:
 @pytest.mark.parametrize(
     ("data", "states", "options", "error", "said"),
     [
-        (SEEN, TAGS[:1], {}, pgm.InvalidArgument, "There are 2 sequences, and states= of 1."),
-        (SEEN, [TAGS[0], TAGS[0]], {}, pgm.InvalidArgument, "Sequence 1 has 4 steps, and states= has 3."),
+        (SEEN, TAGS[:1], {}, pgm.InvalidArgument, "There are 2 sequences, but states= has 1."),
+        (SEEN, [TAGS[0], TAGS[0]], {}, pgm.InvalidArgument, "Sequence 1 has 4 steps, but states= has 3."),
         (SEEN, [TAGS[0], ["verbs", *TAGS[1][1:]]], {}, pgm.InvalidArgument, "'verbs' is not one of"),
         ({"word": SEEN[0], "tag": TAGS[0]}, "tags", {}, pgm.InvalidFrame, "Did you mean 'tag'?"),
         ({"word": SEEN[0], "tag": TAGS[0]}, TAGS[0], {}, pgm.InvalidArgument, "names the column"),

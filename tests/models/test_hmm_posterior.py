@@ -198,7 +198,7 @@ def test_what_is_impossible_stays_so_and_chains_begin_at_the_numbers_that_there_
         data, prior=prior, draws=80, chains=6, seed=0
     )
     assert free.r_hat > 1.5
-    assert "changed names" in repr(free)
+    assert "states were swapped" in repr(free)
 
 
 def test_results_print_pickle_and_plot() -> None:

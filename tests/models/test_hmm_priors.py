@@ -204,8 +204,12 @@ def test_what_a_topology_rules_out_stays_so() -> None:
 @pytest.mark.parametrize(
     ("emission", "prior", "words"),
     [
-        (pgm.Categorical(symbols=[0, 1]), {"emission": NormalGamma()}, "emits others"),
-        (pgm.Gaussian(), Dirichlet(2), "belief about probabilities"),
+        (
+            pgm.Categorical(symbols=[0, 1]),
+            {"emission": NormalGamma()},
+            "prior of Gaussian emissions, but this is",
+        ),
+        (pgm.Gaussian(), Dirichlet(2), "prior of probabilities"),
         (pgm.Gaussian(), {"transition": Dirichlet([1, 1, 1])}, r"shape \(3,\)"),
         (pgm.Gaussian(), {"transition": Dirichlet(0.5)}, "below 1"),
         (pgm.Categorical(symbols=[0, 1]), {"emission": Dirichlet(0.5)}, "below 1"),
@@ -215,7 +219,7 @@ def test_what_a_topology_rules_out_stays_so() -> None:
         (pgm.Gaussian(form="tied"), {"emission": NormalGamma()}, "takes a number"),
         (pgm.Gaussian(), {"emission": [NormalGamma()]}, "each of 2 states"),
         (pgm.Gaussian(), {"emission": {"u": NormalGamma(), "w": NormalGamma()}}, "each of the states"),
-        (pgm.Poisson(), {"emission": NormalGamma()}, "emits others"),
+        (pgm.Poisson(), {"emission": NormalGamma()}, "prior of Gaussian emissions, but this is"),
         (pgm.Gaussian(), {"emission": pgm.priors.BDeu(2)}, "a number, a prior"),
     ],
 )

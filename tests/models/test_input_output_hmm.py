@@ -354,7 +354,7 @@ def test_several_sequences_are_drawn_as_often_as_they_are_probable(lags):
         assert abs(seen[path] / many - share) < 4 * math.sqrt(share * (1 - share) / many)
     with pytest.raises(pgm.InvalidArgument, match="leave out sequences="):
         model.sample(3, sequences=2, given=list("abc"), **more)
-    with pytest.raises(pgm.InvalidArgument, match="1 at least; not 0"):
+    with pytest.raises(pgm.InvalidArgument, match="at least 1, not 0"):
         model.sample(3, sequences=0, **more)
 
 
@@ -379,7 +379,7 @@ def test_what_is_wrong_is_said():
     lagged = pgm.AutoregressiveHMM([0.5, 0.5], A, lines)
     for wrong, said in [
         (lambda: model.score([1.0, 2.0]), "inputs= has a row for each step"),
-        (lambda: model.score([1.0, 2.0], inputs=[1.0]), "each step has a row"),
+        (lambda: model.score([1.0, 2.0], inputs=[1.0]), "each step needs a row"),
         (lambda: model.score([1.0, 2.0], inputs=[1.0, None]), "Step 1 .* missing"),
         (lambda: model.score([1.0, 2.0], inputs=[1.0, "a"]), "inputs=, step 1"),
         (lambda: model.score([1.0], inputs=[1.0], before=[1.0]), "no lags"),
@@ -389,7 +389,7 @@ def test_what_is_wrong_is_said():
         (lambda: lagged.forecast([1.0, 2.0], 2), "one step is forecast"),
         (lambda: lagged.sample(3), "before="),
         (lambda: model.forecast([1.0], inputs=[1.0]), "future="),
-        (lambda: model.fit([1.0, 2.0], inputs=[1.0, 2.0], fixed=["start"]), "no part 'start'"),
+        (lambda: model.fit([1.0, 2.0], inputs=[1.0, 2.0], fixed=["start"]), "names 'start'"),
         (lambda: pgm.InputOutputHMM([0.5, 0.5], pgm.Softmax([1.0]), lines), "2 rows and 2 classes"),
         (lambda: pgm.InputOutputHMM([0.5, 0.5], pgm.ByInput({0: [[1.0, 0.0]]}), lines), "shape"),
         (lambda: pgm.InputOutputHMM([0.5, 0.5], A, "lines"), "emission= is pgm.Regression"),

@@ -274,13 +274,13 @@ def test_what_is_wrong_is_said():
     for wrong, said in [
         (
             lambda: pgm.FactorialHMM([coin, coin], pgm.Categorical([[1.0, 0.0]] * 3)),
-            "3 rows, and there are 4",
+            "3 rows, but there are 4",
         ),
         (lambda: pgm.FactorialHMM([], seen), "at least one chain"),
         (lambda: pgm.FactorialHMM(coin, seen), "a list with an entry for each chain"),
         (lambda: pgm.FactorialHMM([coin, "b"], seen), "'chain1' is a pgm.MarkovChain"),
         (lambda: pgm.FactorialHMM([coin, coin], None), "emission= is a distribution"),
-        (lambda: pgm.CoupledHMM([[1.0]], [[[1.0]], [[1.0]]], [seen]), "transition= is of the chains"),
+        (lambda: pgm.CoupledHMM([[1.0]], [[[1.0]], [[1.0]]], [seen]), "transition= has the chains"),
         (
             lambda: pgm.CoupledHMM([[0.5, 0.5]], [[[0.5, 0.4], [1, 0]]], [pgm.Categorical([[1.0, 0]] * 2)]),
             "sums to 0.9",
@@ -290,7 +290,7 @@ def test_what_is_wrong_is_said():
         (lambda: pgm.FactorialHMM([coin, coin], seen).filter([0]).marginal("chain2"), "no chain 'chain2'"),
         (lambda: pgm.FactorialHMM([coin, coin], seen).initial("a"), "no chain 'a'"),
         (lambda: pgm.FactorialHMM([coin, coin], seen).score([2]), "Step 0"),
-        (lambda: pgm.FactorialHMM([coin, coin], seen).fit([0, 1], fixed=["start"]), "no part 'start'"),
+        (lambda: pgm.FactorialHMM([coin, coin], seen).fit([0, 1], fixed=["start"]), "names 'start'"),
         (lambda: pgm.FactorialHMM([2, 2], pgm.Gaussian(dim=1)).score([0.0]), "no initial of 'chain0' yet"),
         (lambda: pgm.FactorialHMM([50] * 8, pgm.Gaussian(dim=1)), "10\\*\\*1[36]|entries"),
     ]:

@@ -414,7 +414,7 @@ def test_functions_of_one_state_only_give_the_same(engine: str) -> None:
     np.testing.assert_allclose(slow.mean, quick.mean, rtol=1e-9)
     np.testing.assert_allclose(slow.covariance, quick.covariance, rtol=1e-8)
     if engine == "particles":
-        assert "f= and h= for one state at a time" in slow.report.advice
+        assert "f= and h= are called for one state at a time" in slow.report.advice
         assert "one state" not in quick.report.advice
 
 
@@ -538,12 +538,12 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
         "f= has a parameter 'z': it takes the state",
     ),
     (lambda: NonlinearDynamicalSystem(lambda x: x, lambda x, gap: x, 1, 1, 0, 1), "h= has a parameter 'gap'"),
-    (lambda: curved(mean=[1.0, 2.0, 3.0]), "covariance= is 2 x 2, and should be 3 x 3"),
+    (lambda: curved(mean=[1.0, 2.0, 3.0]), "covariance= is 2 x 2, but should be 3 x 3"),
     (lambda: curved(covariance="diffuse"), "covariance= takes numbers"),
     (lambda: curved(Q=[[1.0, 2.0], [2.0, 1.0]]), "negative eigenvalue"),
     (lambda: curved(periods={"y2": 1.0}), "periods= names 'y2'; there are 'x0', 'x1', 'y0', 'y1'"),
     (lambda: curved(periods={"y0": -1.0}), "periods= of 'y0' is a positive number"),
-    (lambda: curved(n_inputs=2), "n_inputs= without effect"),
+    (lambda: curved(n_inputs=2), "n_inputs= has no effect"),
     (lambda: curved().filter(SEEN, engine="extended", inputs=[1.0] * 6), "neither u in f= nor u in h="),
     (
         lambda: curved().filter(SEEN, engine="extended", times=range(6)),

@@ -373,10 +373,10 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: SwitchingLinearDynamicalSystem([1.0], [[1.0]], []), "systems= are each"),
     (
         lambda: SwitchingLinearDynamicalSystem([0.5, 0.5], np.eye(2), [one_number, SYSTEMS["calm"]]),
-        "they share them",
+        "all systems need the same sizes",
     ),
     (lambda: SwitchingLinearDynamicalSystem([1.0], [[1.0]], [pgm.components.level()]), "has a diffuse start"),
-    (lambda: three().smooth(gappy(4), engine="imm"), 'engine="imm" filters, and has no way back'),
+    (lambda: three().smooth(gappy(4), engine="imm"), 'engine="imm" filters but cannot smooth'),
     (lambda: three().filter(gappy(4), engine="kim"), "engine='kim' is not one of 'auto'"),
     (
         lambda: three().filter(gappy(4), engine=filters.RaoBlackwellised),
@@ -655,7 +655,7 @@ def test_a_network_has_the_same_numbers() -> None:
     diffuse = pgm.LinearDynamicalSystem(A=1.0, C=1.0, Q=1.0, R=1.0, covariance="diffuse")
     for bad, said in (
         (lambda: pgm.SwitchingLinearDynamicalSystem([1.0], [[1.0]], [diffuse]).to_network(2), "diffuse"),
-        (lambda: model.to_network(0), "whole number of 1 at least"),
+        (lambda: model.to_network(0), "whole number of at least 1"),
         (lambda: model.to_network(10**12), "steps"),
     ):
         with pytest.raises(pgm.PGMError, match=said):

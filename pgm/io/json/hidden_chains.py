@@ -266,7 +266,7 @@ def _write_composed(model: ComposedHMM) -> dict[str, Any]:
     places = []
     for labels, (owner, row) in zip(p.labels, p.rows, strict=True):
         places.append({"labels": list(labels), "part": owner, "row": row} if row >= 0 else {})
-    arcs = np.column_stack([p.source, p.to, p.table, p.number]).tolist()
+    arcs = np.column_stack([p.source, p.to, p.table, p.entry]).tolist()
     tables = [
         {"of": list(key), "rows": np.atleast_2d(model._tables[key]).tolist(), "axes": model._tables[key].ndim}
         for key in p.keys

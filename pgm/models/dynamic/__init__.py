@@ -1,4 +1,4 @@
-"""Models that unfold in steps: Markov chains, hidden states and what they emit, linear dynamical systems."""
+"""Models that unfold in steps: Markov chains, hidden Markov models, linear dynamical systems."""
 
 from pgm.calls import guard_classes
 

@@ -13,15 +13,15 @@ from .input_output_hmm import InputOutputHMM
 class AutoregressiveHMM(InputOutputHMM):
     """A hidden Markov model whose emissions depend on past observations too (Hamilton 1989).
 
-    Past observations are the inputs of what is emitted, the last one first. Of a sequence the first `order`
-    observations are taken as given, unless `before=` says what was before them.
+    Past observations are the inputs of the emission, the most recent first. The first `order` observations
+    of a sequence are conditioned on, unless `before=` says what preceded them.
 
     Args:
         initial: the probabilities of the states in the first step.
-        transition: for each state the probabilities of the next one; or what gives them from inputs.
-        emission: `pgm.Regression(...)`, or `pgm.Softmax(...)` of symbols: with a weight for each past
-            observation; left out: a regression that is yet to be learned.
-        order: how many past observations.
+        transition: for each state the probabilities of the next one; or a model of them given inputs.
+        emission: `pgm.Regression(...)`, or `pgm.Softmax(...)` of symbols, with a weight for each past
+            observation; if left out, a regression that is yet to be learned.
+        order: how many past observations the emission depends on.
         states: the names of the states; 0, 1, ... if left out.
         n_states: how many there are, if nothing else determines it.
         name: of the model, in print and in files.

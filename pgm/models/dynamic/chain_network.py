@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def network(model: HMM, steps: int) -> BayesianNetwork:
-    """The network of this many steps."""
+    """The Bayesian network of a hidden Markov model over this many steps."""
     states = model.variable.domain
     cpds: list[CPD] = []
     for t in range(steps_of(steps)):
@@ -34,7 +34,7 @@ def network(model: HMM, steps: int) -> BayesianNetwork:
 
 
 def chain(name: str, variable: Variable, tables: Sequence[np.ndarray], steps: int) -> BayesianNetwork:
-    """The network of this many steps of states that are seen.
+    """The Bayesian network of a Markov chain, whose states are observed, over this many steps.
 
     Args:
         name: of the network.
@@ -52,7 +52,7 @@ def chain(name: str, variable: Variable, tables: Sequence[np.ndarray], steps: in
 
 
 def steps_of(steps: Any) -> int:
-    """A number of steps of at least 1."""
+    """How many steps, checked: at least 1."""
     if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
         raise InvalidArgument(f"steps= is a whole number of at least 1, not {shown(steps)}.")
     check_cells((int(steps), 64), "This many steps", "choose fewer")  # variables, names, tables
@@ -62,7 +62,7 @@ def steps_of(steps: Any) -> int:
 def observed(
     emission: Any, parents: tuple[Variable, ...], place: str, name: str = "observation"
 ) -> list[CPD]:
-    """What is observed in a step, given the states of one parent or of several.
+    """The nodes of what is observed in a step, given the states of one parent or of several.
 
     Args:
         emission: with a row for each combination of states of the parents, the last of which varies fastest.
@@ -75,7 +75,7 @@ def observed(
             rows = np.exp(emission.log_rows(np.arange(domain.card))).T
         return [_table(f"{name}[{place}]", domain, parents, rows)]
     if (found := emission.normals()) is not None:
-        return normal_nodes(found[0], found[1], parents, _called(name, place, found[0].shape[1]))
+        return normal_nodes(found[0], found[1], parents, _names_of(name, place, found[0].shape[1]))
     shared = emission.shared if hasattr(emission, "by_row") else emission
     tied = shared is not emission
     of = emission.of if tied else np.arange(shared.n_states or 1)  # the row of each state
@@ -101,12 +101,12 @@ def observed(
         chosen = _table(called, as_domain(list(range(m))), parents, weights)
         both = (*parents, Variable.of(called, as_domain(list(range(m)))))
         means, covariances = means.reshape(k * m, dim), covariances.reshape(k * m, dim, dim)
-        return [chosen, *normal_nodes(means, covariances, both, _called(name, place, dim))]
+        return [chosen, *normal_nodes(means, covariances, both, _names_of(name, place, dim))]
     if hasattr(shared, "of_state"):
         one = shared.n_states is None
         each = [shared if one else shared.of_state(int(i)) for i in of]
-        return density_nodes(each, parents, _called(name, place, shared.dim))
-    raise InvalidArgument(f"What a {type(shared).__name__} emits has no form as a node of a network.")
+        return density_nodes(each, parents, _names_of(name, place, shared.dim))
+    raise InvalidArgument(f"What a {type(shared).__name__} emits cannot be written as a node of a network.")
 
 
 def _table(name: str, domain: Domain, parents: tuple[Variable, ...], rows: np.ndarray) -> TableCPD:
@@ -114,5 +114,5 @@ def _table(name: str, domain: Domain, parents: tuple[Variable, ...], rows: np.nd
     return TableCPD.trusted(Variable.of(name, domain), parents, np.ascontiguousarray(rows).reshape(shape))
 
 
-def _called(name: str, place: str, dim: int) -> list[str]:
+def _names_of(name: str, place: str, dim: int) -> list[str]:
     return [f"{name}[{place}]"] if dim == 1 else [f"{name}[{place},{d}]" for d in range(dim)]

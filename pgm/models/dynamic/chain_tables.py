@@ -1,4 +1,4 @@
-"""Which tables a chain is made of: starts and stages whose entries are products of entries of tables."""
+"""Chains made of tables: the probabilities of starts and arcs are products of entries of tables."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 
 from pgm.inference.engines.staged import Stage, Steps, stage
 
-Key = tuple[str, str]  # a part, such as "transition", and the chain that it is of
+Key = tuple[str, str]  # a part, such as "transition", and the chain that it belongs to
 Tables = Mapping[Key, np.ndarray]
-CERTAIN, IMPOSSIBLE = -1, -2  # in place of the index of an entry: one, and zero
+CERTAIN, IMPOSSIBLE = -1, -2  # in place of the index of an entry: probability one, and zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,29 +21,29 @@ class Entries:
     """Which entry of a table each state, or each arc, takes; entries are indexed row after row."""
 
     table: Key
-    number: np.ndarray  # int64
+    index: np.ndarray  # int64
 
     def of(self, tables: Tables) -> np.ndarray:
         """The values of these entries."""
-        if self.number.min(initial=0) >= 0:
-            return np.asarray(tables[self.table].reshape(-1)[self.number])
-        entries = tables[self.table].reshape(-1)[np.maximum(self.number, 0)]
-        return np.asarray(np.where(self.number < 0, (self.number == CERTAIN) * 1.0, entries))
+        if self.index.min(initial=0) >= 0:
+            return np.asarray(tables[self.table].reshape(-1)[self.index])
+        entries = tables[self.table].reshape(-1)[np.maximum(self.index, 0)]
+        return np.asarray(np.where(self.index < 0, (self.index == CERTAIN) * 1.0, entries))
 
     def counted(self, counts: np.ndarray, size: int) -> np.ndarray:
         """How often each entry of the table was taken."""
-        taken = self.number >= 0
-        return np.bincount(self.number[taken], counts[taken], size)
+        taken = self.index >= 0
+        return np.bincount(self.index[taken], counts[taken], size)
 
 
 @dataclass(frozen=True, eq=False)
 class Shares(Entries):
-    """Parameters that are known, and not learned."""
+    """Known probabilities, which are not learned."""
 
     shares: np.ndarray
 
     def of(self, tables: Tables) -> np.ndarray:
-        """These parameters."""
+        """The probabilities themselves."""
         return self.shares
 
     def counted(self, counts: np.ndarray, size: int) -> np.ndarray:
@@ -53,14 +53,14 @@ class Shares(Entries):
 
 @dataclass(frozen=True, eq=False)
 class ChainLayout:
-    """A chain whose parameters are tables; a table may be used in many places."""
+    """A chain whose parameters are entries of tables; a table may be used in many places."""
 
     start: tuple[Entries, ...]
     stages: tuple[tuple[Stage, tuple[Entries, ...]], ...]
     end: tuple[Entries, ...] = ()  # P(the sequence ends after this state), where that is part of it
 
     def steps(self, tables: Tables) -> tuple[Steps, np.ndarray]:
-        """The chain with these parameters, without impossible arcs; and which arcs it has."""
+        """The chain with these parameters, without impossible arcs; and a mask of the arcs that are kept."""
         start = _product(self.start, tables)
         kept, values, stages = [], [], []
         for one, factors in self.stages:
@@ -72,13 +72,13 @@ class ChainLayout:
         return Steps(start[None], tuple(stages), np.concatenate(values)[None]), np.concatenate(kept)
 
     def ending(self, tables: Tables) -> np.ndarray:
-        """P(the sequence ends after it) of each state."""
+        """P(the sequence ends after the state), for each state."""
         return _product(self.end, tables)
 
     def counts(
         self, tables: Tables, begun: np.ndarray, arcs: np.ndarray, ended: np.ndarray
     ) -> dict[Key, np.ndarray]:
-        """Expected counts of all entries, from those of states that begin and end, and of all arcs."""
+        """Expected counts of all entries, from those of first states, of last states and of all arcs."""
         found = {key: np.zeros(table.size) for key, table in tables.items()}
         for taken, some in ((self.start, begun), (self.end, ended)):
             for entries in taken:
@@ -101,9 +101,9 @@ def _product(factors: tuple[Entries, ...], tables: Tables) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Link:
-    """One of several chains: what its next state depends on besides its last one.
+    """One of several chains: its next state depends on its previous one and on those of other chains.
 
-    `above` are chains whose new states it sees; they come before it.
+    `above` lists the chains whose new states it depends on; they come before it.
     """
 
     name: str
@@ -114,7 +114,7 @@ class Link:
 def side_by_side(chains: tuple[Link, ...]) -> ChainLayout:
     """Chains that move one after the other, each by a matrix of its own: K^(M+1) arcs for each.
 
-    Tables have the axes (chains above..., last state, state); those of starts (chains above..., state).
+    Tables have the axes (chains above..., previous state, state); those of starts (chains above..., state).
     """
     shape = tuple(chain.card for chain in chains)
     k = prod(shape)
@@ -130,15 +130,15 @@ def side_by_side(chains: tuple[Link, ...]) -> ChainLayout:
         old = np.repeat(joint[m], chain.card)
         one, order = stage(k, k, source, source + (new - old) * stride)
         above = [np.repeat(joint[i], chain.card) for i in chain.above]
-        number = np.ravel_multi_index((*above, old, new), (*over, chain.card, chain.card))[order]
-        stages.append((one, (Entries(("transition", chain.name), number.astype(np.int64)),)))
+        index = np.ravel_multi_index((*above, old, new), (*over, chain.card, chain.card))[order]
+        stages.append((one, (Entries(("transition", chain.name), index.astype(np.int64)),)))
     return ChainLayout(tuple(start), tuple(stages))
 
 
 def together(chains: tuple[Link, ...]) -> ChainLayout:
-    """Chains each of which sees the last states of all: K^(2M) arcs.
+    """Chains that each depend on the previous states of all: K^(2M) arcs.
 
-    Tables of transitions have the axes (last states of all chains..., state).
+    Tables of transitions have the axes (previous states of all chains..., state).
     """
     shape = tuple(chain.card for chain in chains)
     k = prod(shape)

@@ -1,4 +1,4 @@
-"""What models of chains check: distributions over states, transitions, and the states themselves."""
+"""Checks that models of chains share: distributions over states, transitions, and the states themselves."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from pgm.results import Logarithm, Report
 from pgm.variables import Domain, Variable, as_domain, unordered
 
 _ROUNDING = 1e-6 * (1 + 1e-6)
-_LAST_BITS = 2.0**-50  # a sum this near to one is one: what was written to a file is read as it was
+_LAST_BITS = 2.0**-50  # sums this near to one are left alone: files are read back unchanged
 
 MOST_STARTS = 100_000  # of EM
-_LEAST_OF_STEP = 4  # floats that are kept of a step at the very least
+_LEAST_OF_STEP = 4  # floats kept for each step, at the very least
 
 
 def domain_of(
     states: Any, n_states: Any, sizes: Mapping[str, int | None], transition: Any = None, order: int = 1
 ) -> Domain:
-    """The states of a chain, from their names or how many they are, or from the sizes of what was given.
+    """The states of a chain, from their names, from how many there are, or from the sizes of what was given.
 
     Args:
         states: the names, or None.
         n_states: how many, or None.
-        sizes: by what was given, how many states that has.
-        transition: rows of transitions: the keys of a dict, which has a row for each state, name the states.
-        order: on how many states before it each depends: so large are the tables.
+        sizes: for each argument that was given, how many states it has.
+        transition: rows of transitions; the keys of a dict, which has a row for each state, name the states.
+        order: how many previous states each one depends on, which sets the size of the tables.
     """
     if states is None and isinstance(transition, Mapping):
         states = list(transition)
@@ -42,7 +42,7 @@ def domain_of(
         known = {"n_states=": int(n_states), **known}
     if states is not None:
         if unordered(states) or isinstance(states, str) or not isinstance(states, Iterable):
-            raise InvalidArgument(f"states= is a list, for the states have an order, not {shown(states)}.")
+            raise InvalidArgument(f"states= is a list, because states have an order, not {shown(states)}.")
         domain = as_domain(list(states))
         known = {"states=": domain.card, **known}
     if not known:
@@ -50,7 +50,7 @@ def domain_of(
     (first, size), *others = known.items()
     for name, other in others:
         if other != size:
-            raise InvalidArgument(f"{first} has {size} states, and {name} {other}.")
+            raise InvalidArgument(f"{first} has {size} states, but {name} has {other}.")
     check_cells(
         (size,) * (order + 1), "The transitions", "choose fewer states" + " or a lower order" * (order > 1)
     )
@@ -114,7 +114,7 @@ def _normal(table: np.ndarray, what: str, of: Any) -> np.ndarray:
             bad = row[~(np.isfinite(row) & (row >= 0))][0]
             raise InvalidTable(f"{what}{of(i)} has {bad:.10g}, which is not a probability.")
         if abs(row.sum() - 1.0) > _ROUNDING:
-            raise InvalidTable(f"{what}{of(i)} sums to {row.sum():.10g}, and not to one.")
+            raise InvalidTable(f"{what}{of(i)} sums to {row.sum():.10g}, not to one.")
     sums = table.sum(axis=1, keepdims=True)
     made: np.ndarray = np.where(np.abs(sums - 1.0) <= _LAST_BITS, table, table / sums)
     made.flags.writeable = False
@@ -122,7 +122,7 @@ def _normal(table: np.ndarray, what: str, of: Any) -> np.ndarray:
 
 
 def normalised(counts: np.ndarray, own: np.ndarray, fixed: np.ndarray | None = None) -> np.ndarray:
-    """Rows of shares of these counts; a row of no counts, and what is fixed, stay as they are.
+    """Counts divided by the sums of their rows; a row without counts, and what is fixed, stay as they are.
 
     >>> normalised(np.array([[1.0, 3.0], [0.0, 0.0]]), np.array([[0.5, 0.5], [0.9, 0.1]])).tolist()
     [[0.25, 0.75], [0.9, 0.1]]
@@ -136,7 +136,7 @@ def normalised(counts: np.ndarray, own: np.ndarray, fixed: np.ndarray | None = N
 
 
 def weights_of(weights: Any, count: int) -> np.ndarray:
-    """How much each sequence counts; None: all one."""
+    """How much each sequence counts; 1 for all if None."""
     if weights is None:
         return np.ones(count)
     try:
@@ -151,7 +151,7 @@ def weights_of(weights: Any, count: int) -> np.ndarray:
 
 
 def steps_ahead(steps: Any) -> int:
-    """How many steps to look ahead."""
+    """How many steps to look ahead, checked: at least 1."""
     if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
         raise InvalidArgument(f"steps= is a whole number of at least 1, not {shown(steps)}.")
     check_steps(int(steps))
@@ -159,10 +159,10 @@ def steps_ahead(steps: Any) -> int:
 
 
 def steps_after(first: np.ndarray, move: np.ndarray, steps: int) -> np.ndarray:
-    """Beliefs about this many steps, a row for each: those of the first, and where they lead.
+    """Beliefs about this many steps, a row for each, from those about the first.
 
-    Rows are made in doubling blocks, each of the block before by a power of the transitions. A power is
-    divided by the sums of its rows, which are one but for rounding.
+    Rows are computed in doubling blocks: all rows so far times a power of the transition matrix. Each power
+    is divided by the sums of its rows, which are one but for rounding.
 
     >>> steps_after(np.array([1.0, 0.0]), np.array([[0.5, 0.5], [0.0, 1.0]]), 3).tolist()
     [[1.0, 0.0], [0.5, 0.5], [0.25, 0.75]]
@@ -191,13 +191,13 @@ def check_steps(steps: int, sequences: int = 1) -> None:
 
 
 def check_by(by: object) -> None:
-    """Refuse what `score` is not told by."""
+    """Refuse a `by=` that `score` does not know."""
     if by not in (None, "sequence", "step"):
         raise InvalidArgument(f'by= is "sequence", "step" or left out, not {shown(by)}.')
 
 
 def scores_by(by: object, shares: np.ndarray, starts: np.ndarray, lone: bool, report: Report) -> Any:
-    """The answer of `score` from the share of each step, the sequences concatenated."""
+    """The answer of `score` from log P of each step given those before, the sequences concatenated."""
     if by == "step":
         return shares if lone else np.split(shares, starts[1:-1])
     logs = np.add.reduceat(shares, starts[:-1])
@@ -205,7 +205,7 @@ def scores_by(by: object, shares: np.ndarray, starts: np.ndarray, lone: bool, re
 
 
 def rows_fixed(given: Any, variable: Variable, shape: tuple[int, ...], what: str) -> np.ndarray:
-    """Which entries stay: those of some states, or an array of booleans."""
+    """Which entries stay fixed: those of some states, or as an array of booleans says."""
     if isinstance(given, np.ndarray | list | tuple) and np.shape(given) == shape:
         found = np.asarray(given)
         if found.dtype == bool:
@@ -223,13 +223,13 @@ def rows_fixed(given: Any, variable: Variable, shape: tuple[int, ...], what: str
 def parts_fixed(
     fixed: Any, shapes: Mapping[str, tuple[int, ...]], variable: Variable, of: str
 ) -> dict[str, np.ndarray]:
-    """What stays of each part, as booleans.
+    """Which entries of each part stay fixed, as booleans.
 
     Args:
         fixed: as the user wrote it: names of parts, or {part: states or booleans}.
         shapes: of the parts.
         variable: the states, or components.
-        of: what these are called, in messages.
+        of: what messages call these.
     """
     found = {name: np.zeros(shape, bool) for name, shape in shapes.items()}
     if not isinstance(fixed, Mapping | str | list | tuple | set | frozenset):
@@ -240,7 +240,7 @@ def parts_fixed(
     for name in given:
         if name not in shapes:
             raise InvalidArgument(
-                f"fixed= has no part {shown(name)}; there are {listed(shapes)}.{nearest(name, shapes)}"
+                f"fixed= names {shown(name)}; the parts are {listed(shapes)}.{nearest(name, shapes)}"
             )
         if not isinstance(given, Mapping) or given[name] is True:
             found[name][...] = True
@@ -250,10 +250,10 @@ def parts_fixed(
 
 
 def printed_rows(table: np.ndarray) -> list[list[str]]:
-    """Probabilities as short as six digits allow."""
+    """Probabilities as text, to six significant digits."""
     return [[f"{p:.6g}" for p in row] for row in table.tolist()]
 
 
 def names(variable: Variable) -> list[str]:
-    """The states as a picture or a table writes them."""
+    """The states as pictures and tables show them."""
     return [label(state) for state in variable.states]

@@ -26,7 +26,7 @@ def level(Q: float = 1.0, R: float = 0.0) -> LinearDynamicalSystem:
 
     Args:
         Q: the variance of its steps; 0: a constant.
-        R: the variance of the noise of observations.
+        R: the variance of the observation noise.
 
     Raises:
         InvalidArgument: a variance is negative.
@@ -43,7 +43,7 @@ def trend(Q: tuple[float, float] = (1.0, 1.0), R: float = 0.0) -> LinearDynamica
 
     Args:
         Q: the variances of the steps of level and slope; (0, 0): a straight line.
-        R: the variance of the noise of observations.
+        R: the variance of the observation noise.
 
     Raises:
         InvalidArgument: these are not two variances.
@@ -61,21 +61,21 @@ def trend(Q: tuple[float, float] = (1.0, 1.0), R: float = 0.0) -> LinearDynamica
 
 @guarded
 def season(period: int, Q: float = 1.0, R: float = 0.0) -> LinearDynamicalSystem:
-    """What returns every `period` steps and adds up to zero over them, but for noise, with a diffuse start.
+    """A pattern that repeats every `period` steps and sums to zero over them, but for noise; a diffuse start.
 
     Args:
         period: how many steps a season has.
-        Q: the variance of the noise of that sum; 0: the season is always the same.
-        R: the variance of the noise of observations.
+        Q: the variance of the noise of that sum; 0: the pattern never changes.
+        R: the variance of the observation noise.
 
     Raises:
-        InvalidArgument: period is not a whole number of 2 at least, or a variance is negative.
+        InvalidArgument: period is not a whole number of at least 2, or a variance is negative.
 
     >>> season(2, Q=0.0, R=0.1).forecast([1.0, -1.0, 1.0], steps=2).signal.mean[:, 0].round(6).tolist()
     [-1.0, 1.0]
     """
     if isinstance(period, bool) or not isinstance(period, int | np.integer) or period < 2:
-        raise InvalidArgument(f"period is a whole number of steps, 2 at least, not {shown(period)}.")
+        raise InvalidArgument(f"period is a whole number of at least 2 steps, not {shown(period)}.")
     n = int(period) - 1
     A, C = np.eye(n, k=-1), np.eye(1, n)
     A[0] = -1.0
@@ -87,15 +87,15 @@ def season(period: int, Q: float = 1.0, R: float = 0.0) -> LinearDynamicalSystem
 
 @guarded
 def autoregression(coefficients: Any, Q: float = 1.0, R: float = 0.0) -> LinearDynamicalSystem:
-    """What depends on its own last values, around zero, with the stationary start.
+    """A process around zero that depends on its own past values, with a stationary start.
 
     Args:
-        coefficients: of the last value, the one before it, and so on.
+        coefficients: of the previous value, the one before it, and so on.
         Q: the variance of the noise.
-        R: the variance of the noise of observations.
+        R: the variance of the observation noise.
 
     Raises:
-        InvalidArgument: it is not stationary.
+        InvalidArgument: the process is not stationary.
 
     >>> autoregression([0.5]).covariance.round(6).tolist()
     [[1.333333]]
@@ -109,7 +109,7 @@ def autoregression(coefficients: Any, Q: float = 1.0, R: float = 0.0) -> LinearD
     if size >= 1.0:
         raise InvalidArgument(
             f"An autoregression with the coefficients {shown(coefficients)} is not stationary: it grows by "
-            f"the factor {size:.6g} in a step. Say it by level() or trend(), or give a start by the matrices."
+            f"the factor {size:.6g} in a step. Use level() or trend(), or matrices with a start of its own."
         )
     names = [f"ar{i}" for i in range(found.size)]
     return LinearDynamicalSystem(A, C, [_variance(Q)] + [0.0] * (found.size - 1), R, states=names)
@@ -122,26 +122,26 @@ def constant_velocity(
     """Something that moves through one dimension or several, pushed by white noise, with a diffuse start.
 
     Args:
-        dimensions: of its place.
-        Q: the variance of its acceleration, for each unit of time (Bar-Shalom 2001, section 6.2.2).
-        R: the variance of the noise of observed places.
+        dimensions: how many dimensions it moves in.
+        Q: the spectral density of its acceleration, which is white noise (Bar-Shalom 2001, section 6.2.2).
+        R: the variance of the noise of its observed place.
         gap: the time between two steps.
 
     Raises:
-        InvalidArgument: dimensions is not a whole number of 1 at least, or gap is not positive.
+        InvalidArgument: dimensions is not a whole number of at least 1, or gap is not positive.
 
     >>> constant_velocity(2).states
     ('place0', 'velocity0', 'place1', 'velocity1')
     """
     if isinstance(dimensions, bool) or not isinstance(dimensions, int | np.integer) or dimensions < 1:
-        raise InvalidArgument(f"dimensions is a whole number of 1 at least, not {shown(dimensions)}.")
+        raise InvalidArgument(f"dimensions is a whole number of at least 1, not {shown(dimensions)}.")
     found = numbers("gap", gap)
     if found.ndim or found <= 0.0:
         raise InvalidArgument(f"gap= is a positive number, not {shown(gap)}.")
-    g, every = float(found), np.eye(int(dimensions))
-    A = np.kron(every, [[1.0, g], [0.0, 1.0]])
-    noise = np.kron(every, _variance(Q) * np.array([[g**3 / 3, g**2 / 2], [g**2 / 2, g]]))
-    C = np.kron(every, [[1.0, 0.0]])
+    g, identity = float(found), np.eye(int(dimensions))
+    A = np.kron(identity, [[1.0, g], [0.0, 1.0]])
+    noise = np.kron(identity, _variance(Q) * np.array([[g**3 / 3, g**2 / 2], [g**2 / 2, g]]))
+    C = np.kron(identity, [[1.0, 0.0]])
     suffixes = [""] if dimensions == 1 else [str(i) for i in range(int(dimensions))]
     names = [f"{what}{suffix}" for suffix in suffixes for what in ("place", "velocity")]
     seen = [f"y{suffix}" for suffix in suffixes]

@@ -1,4 +1,4 @@
-"""Hidden Markov models that are put together: phones make words, and words make sentences."""
+"""Hidden Markov models composed of parts: phones make words, and words make sentences."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ START, END = 0, 1  # the first two places of a part
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Places and arcs between them: those of states, which emit, and silent ones; 0 begins, and 1 ends."""
+    """Places and the arcs between them. States emit; silent places do not; place 0 begins, and 1 ends."""
 
-    labels: tuple[tuple[Any, ...], ...]  # of each place, from the outermost part to the state; () is silent
+    labels: tuple[tuple[Any, ...], ...]  # of each place, from the outermost part to the state; silent: ()
     rows: tuple[
         tuple[str, int], ...
-    ]  # of each state which row of which part's emission it takes; ("", -1): none
+    ]  # of each place, which row of which part's emission it takes; silent: ("", -1)
     source: np.ndarray
     to: np.ndarray
     keys: tuple[Key, ...]  # the tables
-    table: np.ndarray  # of each arc which of them
-    number: np.ndarray  # ... and which entry of it; CERTAIN: one
+    table: np.ndarray  # of each arc, which of them it takes
+    entry: np.ndarray  # ... and which entry of it; CERTAIN: probability one
 
 
 class ComposedHMM(HiddenChain):
     """A hidden Markov model composed of parts, each with a beginning and an end: see `pgm.part_of`.
 
-    `a + b` is a followed by b, `a | b` is a or b with equal chances; `pgm.sequence_of`, `pgm.choice_of`,
-    `pgm.loop_of` and `pgm.grammar_of` say more. Whatever stands in several places is learned in all of them
-    together: parts of one name are the same. Sequences end where the whole ends; `unfinished()` may stop
-    anywhere.
+    `a + b` is a followed by b, `a | b` is a or b with equal probabilities; `pgm.sequence_of`,
+    `pgm.choice_of`, `pgm.loop_of` and `pgm.grammar_of` can express more. Parts of the same name are one
+    part, which is learned from all its places together. Sequences end where the whole ends; those of
+    `unfinished()` may stop anywhere.
 
     >>> import pgm
     >>> a = pgm.part_of("a", pgm.Categorical([[0.9, 0.1]]), stay=0.5)
@@ -95,7 +95,7 @@ class ComposedHMM(HiddenChain):
         self._layout = ChainLayout((), ())
         return self
 
-    # --- what there is ---
+    # --- properties ---
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -109,17 +109,17 @@ class ComposedHMM(HiddenChain):
 
     @property
     def initial(self) -> np.ndarray:
-        """The probabilities of the first state, silent places passed over."""
+        """The probabilities of the first state, silent places eliminated."""
         return np.asarray(self._steps(None).start[0])
 
     @property
     def transition(self) -> np.ndarray:
-        """P(next state | state), silent places passed over; what is left of a row is the end."""
+        """P(next state | state), silent places eliminated; what a row lacks to one is the end."""
         return self._steps(None).dense()
 
     @property
     def end(self) -> np.ndarray:
-        """P(it ends after the state), silent places passed over."""
+        """P(the sequence ends after the state), silent places eliminated."""
         return self._ending()
 
     def unfinished(self) -> ComposedHMM:
@@ -128,7 +128,7 @@ class ComposedHMM(HiddenChain):
         made.whole = False
         return made
 
-    # --- how parts are put together ---
+    # --- composition ---
 
     def __add__(self, other: Any) -> ComposedHMM:
         """This, followed by another."""
@@ -137,12 +137,12 @@ class ComposedHMM(HiddenChain):
         return sequence_of(self, other) if isinstance(other, ComposedHMM) else NotImplemented
 
     def __or__(self, other: Any) -> ComposedHMM:
-        """This or another, with equal chances."""
+        """This or another, with equal probabilities."""
         from .composition import choice_of
 
         return choice_of([self, other]) if isinstance(other, ComposedHMM) else NotImplemented
 
-    # --- how ---
+    # --- internals ---
 
     @property
     def _ends(self) -> bool:
@@ -162,13 +162,13 @@ class ComposedHMM(HiddenChain):
         p = self._places
         first = np.cumsum([0, *(self._tables[key].size for key in p.keys)])[:-1]
         flat = np.concatenate([self._tables[key].reshape(-1) for key in p.keys])
-        return np.asarray(np.where(p.number == CERTAIN, 1.0, flat[first[p.table] + np.maximum(p.number, 0)]))
+        return np.asarray(np.where(p.entry == CERTAIN, 1.0, flat[first[p.table] + np.maximum(p.entry, 0)]))
 
-    def _passed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """The transitions, ways out of silent places, how often what leaves a state meets each, and these.
+    def _silent_eliminated(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Transitions, ways out of silent places, expected visits to them from each state, their indices.
 
-        With E the states and S the silent places between: from E to E by any way through S is
-        A_EE + A_ES (I - A_SS)^-1 A_SE.
+        With E the states and S the silent places between, the transitions from E to E by any way through S
+        are A_EE + A_ES (I - A_SS)^-1 A_SE.
         """
         every, e = self._matrix(), self._states
         s = self._silent[(self._silent != END)]
@@ -185,7 +185,7 @@ class ComposedHMM(HiddenChain):
 
     def _steps(self, read: Any) -> Steps:
         self._check_parameters()
-        move, on, _, s = self._passed()
+        move, on, _, s = self._silent_eliminated()
         k = len(self._states)
         start = on[int(np.flatnonzero(s == START)[0]), :k]
         if not start.sum() > 0.0:
@@ -195,11 +195,11 @@ class ComposedHMM(HiddenChain):
         return Steps(start[None], (one,), move[:, :k][source, to][None])
 
     def _ending(self) -> np.ndarray:
-        return np.asarray(self._passed()[0][:, -1])
+        return np.asarray(self._silent_eliminated()[0][:, -1])
 
     def _counted(self, begun: np.ndarray, arcs: np.ndarray, ended: np.ndarray) -> dict[Key, np.ndarray]:
-        """Counts of transitions are those of ways through silent places, shared among their arcs."""
-        move, on, reach, s = self._passed()
+        """Expected counts; a transition's is shared among the arcs of its ways through silent places."""
+        move, on, reach, s = self._silent_eliminated()
         k, n, p = len(self._states), len(self._places.labels), self._places
         source, to = np.nonzero(move[:, :k])
         both = np.zeros((k, k + 1))
@@ -208,7 +208,7 @@ class ComposedHMM(HiddenChain):
         ratio = np.divide(both, move, out=np.zeros_like(both), where=move > 0)
         begin = int(np.flatnonzero(s == START)[0])
         first = np.divide(begun, on[begin, :k], out=np.zeros(k), where=on[begin, :k] > 0)
-        # An arc is taken as often as its place is visited, times what it is worth to go on behind it.
+        # An arc is taken as often as its source is visited, times the worth of what its target leads to.
         inner = np.eye(len(s)) - self._matrix()[np.ix_(s, s)]
         from_start = np.linalg.solve(inner.T, (np.arange(len(s)) == begin) * 1.0)
         worth = np.zeros((n, n))  # of an arc between two places, summed over ways
@@ -222,13 +222,13 @@ class ComposedHMM(HiddenChain):
         found = worth[p.source, p.to] * self._shares()
         sizes = [self._tables[key].size for key in p.keys]
         at = np.cumsum([0, *sizes])[:-1]
-        learned = p.number >= 0
-        flat = np.bincount((at[p.table] + p.number)[learned], found[learned], sum(sizes))
+        learned = p.entry >= 0
+        flat = np.bincount((at[p.table] + p.entry)[learned], found[learned], sum(sizes))
         split = np.split(flat, np.cumsum(sizes)[:-1])
         return {key: part.reshape(self._tables[key].shape) for key, part in zip(p.keys, split, strict=True)}
 
     def to_network(self, steps: int) -> BayesianNetwork:
-        """Return the Bayesian network of this many steps; "ends" says whether all ends with the last."""
+        """Return the Bayesian network of this many steps; "ends[t]" says whether the sequence ends there."""
         return network(self, steps_of(steps), self.variable.domain)
 
     def __eq__(self, other: object) -> bool:
@@ -239,7 +239,7 @@ class ComposedHMM(HiddenChain):
         same = (mine.labels, mine.rows, mine.keys) == (theirs.labels, theirs.rows, theirs.keys)
         arcs = all(
             np.array_equal(getattr(mine, name), getattr(theirs, name))
-            for name in ("source", "to", "table", "number")
+            for name in ("source", "to", "table", "entry")
         )
         return same and arcs and self.whole == other.whole and bool(super().__eq__(other))
 
@@ -262,7 +262,7 @@ class ComposedHMM(HiddenChain):
         return found
 
     def plot(self, ax: Any = None, *, figsize: Any = None, title: str | None = None) -> Any:
-        """Draw the states and the transitions between them, silent places passed over; returns the Axes.
+        """Draw the states and the transitions between them, silent places eliminated; returns the Axes.
 
         Args:
             ax: axes to draw on; a new figure if left out.
@@ -285,7 +285,7 @@ class _Shown:
 
 
 def _distinct(labels: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Labels with a number behind those that are there several times."""
+    """Labels made distinct: those that occur several times get a numbered suffix."""
     seen: dict[tuple[Any, ...], Any] = {}
     found = []
     for one in labels:

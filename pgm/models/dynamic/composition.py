@@ -1,4 +1,4 @@
-"""How hidden Markov models are put together: one after the other, one of several, again and again."""
+"""Composing hidden Markov models: one after the other, one of several, again and again, by a grammar."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _Arc = tuple[int, int, Key | None, int]  # from, to, a table or None, the entry 
 def part_of(
     name: str, emission: Any, *, stay: float = 0.5, initial: Any = None, transition: Any = None
 ) -> ComposedHMM:
-    """Return a part that emits, such as a phone, to be put together with others.
+    """Return a part that emits, such as a phone, to be composed with others.
 
     Args:
-        name: what it is called; parts of one name are the same, and learn together.
+        name: what it is called; parts of the same name are one part, and are learned together.
         emission: what its states emit, a row for each.
-        stay: of states that follow one after the other, P(a state is followed by itself).
-        initial: the probabilities of its first state; the first one if left out.
+        stay: P(a state is followed by itself), where the states follow one another in order.
+        initial: the probabilities of its first state; if left out, it starts in state 0.
         transition: instead of `stay`, for each state the probabilities of the next one; rows may sum to less
             than one: what is left is the end of the part.
 
     Raises:
-        InvalidArgument: the name is not a text, or the emission has no parameters.
+        InvalidArgument: the name is not text, or the emission has no parameters.
         InvalidTable: probabilities are negative, or sum to more than one.
 
     >>> import pgm
@@ -43,7 +43,7 @@ def part_of(
     ((('a', 0), ('a', 1)), [0.0, 0.4])
     """
     if not isinstance(name, str) or not name:
-        raise InvalidArgument(f"The name of a part is a text, not {shown(name)}.")
+        raise InvalidArgument(f"The name of a part is text, not {shown(name)}.")
     if not isinstance(emission, Emission) or not emission.has_parameters:
         raise InvalidArgument(
             f"The emission of a part is a distribution with parameters, a row for each state, not "
@@ -73,18 +73,18 @@ def sequence_of(*parts: ComposedHMM, name: str = "") -> ComposedHMM:
     """Return parts one after the other, as phones make a word.
 
     Args:
-        parts: in their order; a part may come several times.
-        name: what the whole is called; it stands before the names of its states.
+        parts: in their order; a part may occur several times.
+        name: what the whole is called; labels of its states begin with it.
 
     Raises:
-        InvalidArgument: there is no part, or two that differ have one name.
+        InvalidArgument: there is no part, or two different parts share a name.
 
     >>> import pgm
     >>> a = pgm.part_of("a", pgm.Categorical([[0.9, 0.1]]))
     >>> sequence_of(a, a, name="aa").states
     (('aa', 'a', 0, '#0'), ('aa', 'a', 0, '#1'))
     """
-    at = _checked(parts)
+    at = _offsets(parts)
     arcs: list[_Arc] = []
     arcs.append((START, at[0] + START, None, CERTAIN))
     for i in range(len(parts) - 1):
@@ -100,10 +100,10 @@ def choice_of(parts: Any, weights: Any = None, *, name: str = "") -> ComposedHMM
     Args:
         parts: a list of them.
         weights: the probability of each; equal if left out.
-        name: what the whole is called; it stands before the names of its states.
+        name: what the whole is called; labels of its states begin with it.
 
     Raises:
-        InvalidArgument: there is no part, or two that differ have one name.
+        InvalidArgument: there is no part, or two different parts share a name.
         InvalidTable: weights do not sum to one.
 
     >>> import pgm
@@ -113,7 +113,7 @@ def choice_of(parts: Any, weights: Any = None, *, name: str = "") -> ComposedHMM
     """
     if not isinstance(parts, list | tuple):
         raise InvalidArgument(f"choice_of takes a list of parts, not {shown(parts)}.")
-    at, n = _checked(parts), len(parts)
+    at, n = _offsets(parts), len(parts)
     share = np.full(n, 1.0 / n) if weights is None else probabilities(weights, "weights=")
     if share.shape != (n,) or (share < 0).any() or abs(share.sum() - 1.0) > _ROUNDING:
         raise InvalidTable(f"weights= has {n} probabilities that sum to one, not {shown(weights)}.")
@@ -129,8 +129,8 @@ def loop_of(part: ComposedHMM, again: float = 0.5, *, name: str = "") -> Compose
 
     Args:
         part: what is repeated.
-        again: P(it follows once more), each time.
-        name: what the whole is called; it stands before the names of its states.
+        again: P(it is repeated once more), each time.
+        name: what the whole is called; labels of its states begin with it.
 
     Raises:
         InvalidArgument: `again` is not a probability below one.
@@ -142,7 +142,7 @@ def loop_of(part: ComposedHMM, again: float = 0.5, *, name: str = "") -> Compose
     """
     if isinstance(again, bool) or not isinstance(again, int | float) or not 0.0 <= again < 1.0:
         raise InvalidArgument(f"again= is a probability below one, not {shown(again)}.")
-    (at,) = _checked([part])
+    (at,) = _offsets([part])
     called = name or f"{part.name}*"
     key = ("again", called)
     arcs: list[_Arc] = [(START, at + START, None, CERTAIN), (at + END, END, key, 1)]
@@ -153,17 +153,17 @@ def loop_of(part: ComposedHMM, again: float = 0.5, *, name: str = "") -> Compose
 
 @guarded
 def grammar_of(parts: Any, initial: Any, transition: Any, *, name: str = "") -> ComposedHMM:
-    """Return parts that follow each other as a Markov chain says, such as words by a bigram.
+    """Return parts that follow one another by a Markov chain, such as words by a bigram.
 
     Args:
         parts: a list of them.
         initial: the probabilities of the first one.
         transition: for each the probabilities of the next one. Rows may sum to less than one: what is left is
-            the end. Where they sum to one, a sequence may end after each part, and that it does is known.
-        name: what the whole is called; it stands before the names of its states.
+            the end. If all sum to one, a sequence may end after any part, and its end is taken as given.
+        name: what the whole is called; labels of its states begin with it.
 
     Raises:
-        InvalidArgument: there is no part, or two that differ have one name.
+        InvalidArgument: there is no part, or two different parts share a name.
         InvalidTable: probabilities do not sum to one.
 
     >>> import pgm
@@ -173,7 +173,7 @@ def grammar_of(parts: Any, initial: Any, transition: Any, *, name: str = "") -> 
     """
     if not isinstance(parts, list | tuple):
         raise InvalidArgument(f"grammar_of takes a list of parts, not {shown(parts)}.")
-    at, n = _checked(parts), len(parts)
+    at, n = _offsets(parts), len(parts)
     first = probabilities(initial, "initial=")
     if first.shape != (n,) or (first < 0).any() or abs(first.sum() - 1.0) > _ROUNDING:
         raise InvalidTable(f"initial= has {n} probabilities that sum to one, not {shown(initial)}.")
@@ -192,30 +192,32 @@ def grammar_of(parts: Any, initial: Any, transition: Any, *, name: str = "") -> 
     return _joined(parts, arcs, tables, name, called)
 
 
-# --- how ----------------------------------------------------------------------------------------------------
+# --- internals ----------------------------------------------------------------------------------------------
 
 
 def _with_end(rows: np.ndarray, n: int, what: str) -> np.ndarray:
-    """Rows with what is left of one as a last entry."""
+    """Rows with one more entry: what they lack to one."""
     if rows.shape != (n, n):
         raise InvalidTable(f"{what} has the shape {(n, n)}, a row for each, not {rows.shape}.")
     sums = rows.sum(axis=1)
     if not np.isfinite(rows).all() or (rows < 0).any() or (sums > 1.0 + _ROUNDING).any():
-        raise InvalidTable(f"{what} has probabilities, whose rows sum to one at most.")
+        raise InvalidTable(f"{what} takes probabilities, and each row sums to at most one.")
     left = np.maximum(1.0 - sums, 0.0)
     left[left <= _ROUNDING] = 0.0
     found = np.column_stack([rows, left])
     return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
-def _checked(parts: Any) -> list[int]:
+def _offsets(parts: Any) -> list[int]:
     """Where the places of each part begin in the whole."""
     if not parts:
-        raise InvalidArgument("There is no part: at least one is needed.")
+        raise InvalidArgument("There are no parts: give at least one.")
     at, found = 2, []
     for part in parts:
         if not isinstance(part, ComposedHMM):
-            raise InvalidArgument(f"A part is made by pgm.part_of(...) and the like; {shown(part)} is none.")
+            raise InvalidArgument(
+                f"A part is made by pgm.part_of(...) or from others; {shown(part)} is not one."
+            )
         found.append(at)
         at += len(part._places.labels)
     return found
@@ -238,37 +240,37 @@ def _places(labels: Any, rows: Any, arcs: list[_Arc]) -> Places:
 def _joined(
     parts: Any, arcs: list[_Arc], tables: Mapping[Key, np.ndarray], name: str, called: str
 ) -> ComposedHMM:
-    """One whole of parts and the arcs between them."""
+    """One whole, made of parts and the arcs between them."""
     if not isinstance(name, str):
-        raise InvalidArgument(f"The name of a whole is a text, not {shown(name)}.")
+        raise InvalidArgument(f"The name of a whole is text, not {shown(name)}.")
     labels: list[tuple[Any, ...]] = [(), ()]
     rows: list[tuple[str, int]] = [("", -1), ("", -1)]
     every = dict(tables)
     emissions: dict[str, Any] = {}
     inner: list[_Arc] = []
-    for part, at in zip(parts, _checked(parts), strict=True):
+    for part, at in zip(parts, _offsets(parts), strict=True):
         places = part._places
         labels += [(name, *one) if name and one else one for one in places.labels]
         rows += places.rows
         for i in range(places.source.size):
-            certain = int(places.number[i]) == CERTAIN
+            certain = int(places.entry[i]) == CERTAIN
             key = None if certain else places.keys[places.table[i]]
-            inner.append((int(places.source[i]) + at, int(places.to[i]) + at, key, int(places.number[i])))
+            inner.append((int(places.source[i]) + at, int(places.to[i]) + at, key, int(places.entry[i])))
         for key, table in part._tables.items():
             if key in every and not np.array_equal(every[key], table):
                 raise InvalidArgument(
-                    f"Two parts are called {key[1]!r}, and their {key[0]} differs: give them different names."
+                    f"Two parts are called {key[1]!r}, but differ in {key[0]}: give them different names."
                 )
             every[key] = table
         for owner, emission in part.emission.items():
             if owner in emissions and emissions[owner] != emission:
                 raise InvalidArgument(
-                    f"Two parts are called {owner!r}, and emit differently: give them different names."
+                    f"Two parts are called {owner!r}, but have different emissions: rename one of them."
                 )
             emissions[owner] = emission
     kinds = {(type(one).__name__, str(one.domain)) for one in emissions.values()}
     if len(kinds) > 1:
         raise InvalidArgument(
-            f"Parts emit the same kind of thing, over the same symbols; these are {listed(emissions)}."
+            f"All parts must emit the same kind of value, over the same symbols; {listed(emissions)} do not."
         )
     return ComposedHMM._of(_places(labels, rows, inner + arcs), every, emissions, name or called)

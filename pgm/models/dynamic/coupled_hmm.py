@@ -1,4 +1,4 @@
-"""Coupled hidden Markov models: chains that see each other's last states, each with its own observations."""
+"""Coupled hidden Markov models: chains that see each other's previous states, with own observations."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class CoupledHMM(JointChains):
 
     Args:
         initial: for each chain the probabilities of its first state: a list, or a dict by name.
-        transition: for each chain P(next state | last states of all chains): an axis for each chain, in their
-            order, and one for the next state.
+        transition: for each chain P(next state | previous states of all chains): an axis for each chain, in
+            their order, and one for the next state.
         emission: for each chain what its states emit, a column of what is observed.
         states: for each chain its states, or how many; 0, 1, ... if left out.
         name: of the model, in print and in files.
@@ -54,17 +54,17 @@ class CoupledHMM(JointChains):
         name: str = "",
     ) -> None:
         emissions = named(emission, "emission=")
-        count = list(emissions)
+        chains = list(emissions)
         by_part: dict[str, dict[str, Any]] = {}
         for what, given in (("initial", initial), ("transition", transition), ("states", states)):
-            found: dict[str, Any] = dict.fromkeys(count) if given is None else named(given, f"{what}=")
-            if set(found) != set(count):
+            found: dict[str, Any] = dict.fromkeys(chains) if given is None else named(given, f"{what}=")
+            if set(found) != set(chains):
                 raise InvalidArgument(
-                    f"{what}= is of the chains {listed(found)}, and emission= of {listed(count)}."
+                    f"{what}= has the chains {listed(found)}, but emission= has {listed(chains)}."
                 )
             by_part[what] = found
         variables = []
-        for called in count:
+        for called in chains:
             start, move = by_part["initial"][called], by_part["transition"][called]
             size: int | None = getattr(emissions[called], "n_states", None)
             if hasattr(start, "__len__"):
@@ -106,7 +106,7 @@ class CoupledHMM(JointChains):
         ]
 
     def _outlook(self, p: np.ndarray) -> Outlook:
-        """Symbols of all chains together, or normal numbers of all; else each chain's by itself."""
+        """Symbols of all chains jointly, or normal densities of all; else those of each chain by itself."""
         parts = self._emission.parts
         if all(part.domain is not None for part in parts):
             table: Any = np.ones((p.shape[1], 1))
@@ -132,7 +132,7 @@ class CoupledHMM(JointChains):
         return Outlook(Gaussian(means, covariance=covariances), p, names=called)
 
     def _given(self, v: Variable) -> str:
-        return "given last states"
+        return "given previous states"
 
     def _case(self, v: Variable, part: str, case: tuple[int, ...]) -> str:
         if part == "first":

@@ -78,7 +78,7 @@ class DynamicBayesianNetwork:
             raise InvalidArgument(f"The name of a model is text, not {shown(name)}.")
         self.name, self._nodes, self._layouts, self.fit_report = name, {}, {}, None
 
-    # --- what there is ---
+    # --- properties ---
 
     @property
     def variables(self) -> Mapping[str, Variable]:
@@ -134,7 +134,7 @@ class DynamicBayesianNetwork:
         return tuple([n.name for n in self._nodes.values() if known in [back_of(p)[0] for p in n.parents]])
 
     def cpd(self, name: str, step: int | None = None) -> CPD:
-        """Return P(name | parents) of most steps; or that of one of the first steps, where it is another.
+        """Return P(name | parents) of later steps; or that of one of the first steps, which may differ.
 
         Args:
             name: a variable of the network.
@@ -143,7 +143,7 @@ class DynamicBayesianNetwork:
         Raises:
             UnknownVariable: there is no such variable.
             InvalidArgument: the step is not a whole number of at least 0.
-            IncompleteModel: a parent is missing yet.
+            IncompleteModel: a parent is still missing.
 
         >>> dbn = DynamicBayesianNetwork()
         >>> dbn.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
@@ -200,11 +200,11 @@ class DynamicBayesianNetwork:
                 as pgm.NoisyOr, pgm.TreeCPD, pgm.LinearGaussian.
             parents: names in the order that the table uses: "rain" of the same step, which is there already,
                 or "rain[-1]" of an earlier one, which may be added later.
-            initial: where it looks back, the distribution of the first step, in which nothing lies behind:
-                given the parents of the same step. Where it looks k steps back, a list of k distributions: of
-                step 0, of step 1, ..., each given those of the parents that exist there, in their order.
-            states: the states in order; if left out as for `BayesianNetwork.add`.
-            static: one variable for all steps, as a parameter or a type; its parents are static too.
+            initial: if it looks back, its distribution in the first step, which has nothing before it: given
+                the parents of the same step. If it looks k steps back, a list of k distributions: of step 0,
+                of step 1, ..., each given those parents that exist there, in their order.
+            states: the states in order; if left out, as for `BayesianNetwork.add`.
+            static: one variable for all steps, such as a parameter or a type; its parents are static too.
             normalize: divide each row of a table by its sum.
 
         Raises:
@@ -212,7 +212,7 @@ class DynamicBayesianNetwork:
                 missing, or there is no use for it.
             InvalidVariable: an invalid name or invalid states.
             UnknownVariable: a parent of the same step that the network does not have.
-            UnknownState: a row of a state that its parent does not have.
+            UnknownState: a row for a state that its parent does not have.
             InvalidStructure: there is such a variable already, a cycle, or a parent that lies in the future.
 
         >>> dbn = DynamicBayesianNetwork()
@@ -245,7 +245,7 @@ class DynamicBayesianNetwork:
         Raises:
             InvalidTable: as for `add`.
             InvalidArgument: there is neither a table nor initial.
-            InvalidStructure: it has other parents than the variable.
+            InvalidStructure: the new distribution has other parents than the variable.
             UnknownVariable: there is no such variable.
 
         >>> dbn = DynamicBayesianNetwork()
@@ -348,7 +348,7 @@ class DynamicBayesianNetwork:
 
         Args:
             data: a sequence, or several; see the class.
-            targets: names; if left out all variables with states that are not observed in each step.
+            targets: names; if left out, all variables with states that are not observed in every step.
             engine: "interface", which is exact and what "auto" takes; for an interface that is too large,
                 or unobserved continuous variables, "boyen-koller", "particles", or an object of pgm.filters.
             lengths: how many steps each sequence has, if all are concatenated.
@@ -387,9 +387,9 @@ class DynamicBayesianNetwork:
 
         Args:
             data: a sequence, or several; see the class.
-            lag: given only what was observed up to this many steps later.
-            targets: names; if left out all variables with states that are not observed in each step.
-            sparing: keep what about sqrt(T) of T steps need, and work the rest out a second time.
+            lag: condition only on what was observed up to this many steps later.
+            targets: names; if left out, all variables with states that are not observed in every step.
+            sparing: keep the messages of about sqrt(T) of the T steps, and compute the rest a second time.
             lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
 
@@ -432,7 +432,7 @@ class DynamicBayesianNetwork:
         Args:
             data: a sequence, or several; see the class.
             steps: how many steps to look ahead.
-            targets: names; if left out all variables with states.
+            targets: names; if left out, all variables with states.
             lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
 
@@ -464,7 +464,7 @@ class DynamicBayesianNetwork:
         return one[0] if found.sequences.lone else PerSequence(one, found.sequences.ids, INTERFACE)
 
     def _nothing(self, steps: int, before: int) -> interface.ObservedRows:
-        """Steps behind a sequence in which nothing is observed."""
+        """Steps after a sequence, in which nothing is observed."""
         template = self._layout().template
         kind = np.minimum(np.arange(before, before + steps), template.n_kinds - 1).astype(np.int64)
         nothing = np.zeros(steps, np.uint8)
@@ -477,8 +477,8 @@ class DynamicBayesianNetwork:
 
         Args:
             data: a sequence, or several; see the class.
-            by: "sequence" for an array with one entry for each, "step" for each step's share given those
-                before; all together if left out.
+            by: "sequence" for an array with one entry for each, "step" for log P of each step given those
+                before it; the total if left out.
             lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
 
@@ -569,7 +569,7 @@ class DynamicBayesianNetwork:
         given: Any = None,
         seed: int | np.random.Generator | None = None,
     ) -> Any:
-        """Draw all variables, step by step; or, given a sequence, courses that may be behind it.
+        """Draw all variables, step by step; or, given a sequence, courses from their posterior.
 
         Args:
             n: how many steps; with `given`, how many courses.
@@ -578,8 +578,8 @@ class DynamicBayesianNetwork:
             seed: a whole number, or a numpy Generator.
 
         Raises:
-            InvalidArgument: n is not a whole number of at least 1, the seed is none, or what was observed
-                depends on a number that was not.
+            InvalidArgument: n is not a whole number of at least 1, the seed is invalid, or what was observed
+                depends on a continuous variable that was not.
             ImpossibleEvidence: what is given has probability zero; the message names the step.
             TooLarge: what one step hands to the next does not fit the memory limit.
 
@@ -595,7 +595,7 @@ class DynamicBayesianNetwork:
         random = generator(seed)
         n, many = draw_count(n), 1 if sequences is None else draw_count(sequences)
         if n < 1 or many < 1:
-            raise InvalidArgument("There is one sequence of one step at least to draw.")
+            raise InvalidArgument("At least one sequence of at least one step is drawn.")
         if given is not None:
             if sequences is not None:
                 raise InvalidArgument("With given=, n is how many courses are drawn: leave out sequences=.")
@@ -690,27 +690,27 @@ class DynamicBayesianNetwork:
     ) -> Self:
         """Learn the parameters of all distributions from sequences; returns the network itself.
 
-        A distribution is one for all its steps. What has gaps, or is never observed, is expected from the
-        parameters so far (EM); with complete data one step counts. It begins with the current parameters;
-        zeros of tables stay, and so do rows that are never used. `fit_report` has the details.
+        Steps share the parameters of a distribution. Variables with gaps, or never observed, are learned by
+        EM, from the current parameters; complete data are counted once. Zeros of tables stay zero, and rows
+        that are never used keep their values. `fit_report` has the details.
 
         Args:
             data: a sequence, or several; see the class.
             lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
             weights: how much each sequence counts; 1 if left out.
-            prior: as for `BayesianNetwork.fit`: "laplace", an object of pgm.priors, {name: prior}, ...
-            estimate: with a prior the "mean" of the posterior, or its "mode".
+            prior: as for `BayesianNetwork.fit`: "laplace", an object from pgm.priors, {name: prior}, ...
+            estimate: with a prior, the "mean" of the posterior or its "mode".
             fixed: variables that stay as they are; "rain[0]" is the distribution of the first step alone.
             starts: the number of EM runs, all but the first from random tables; the best is kept.
             max_iter: the largest number of EM steps.
-            tol: it has converged when a step gains no more, for each unit of log-likelihood.
-            seed: of the random starts.
+            tol: it has converged when the relative gain in log-likelihood is at most this.
+            seed: for the random starts.
 
         Raises:
             UnknownVariable, InvalidArgument, InvalidFrame, InvalidEvidence: data that cannot be read, or an
                 option out of range.
-            ImpossibleEvidence: what is observed has probability zero with the parameters that it begins with.
+            ImpossibleEvidence: what is observed has probability zero under the current parameters.
 
         >>> dbn = DynamicBayesianNetwork()
         >>> dbn.add("rain", {True: 0.5, False: 0.5}, parents=["rain[-1]"], initial=0.5)
@@ -795,7 +795,7 @@ class DynamicBayesianNetwork:
             rows.append([node.name, f"{parents} (static)" if node.static else parents, states])
         return ["variable", "parents", "states"], rows, len(self)
 
-    # --- how ---
+    # --- internals ---
 
     def _laid_out(self, *, best: bool) -> interface.SliceLayout:
         if best not in self._layouts:
@@ -859,7 +859,7 @@ class DynamicBayesianNetwork:
         child, parent = self.nodes[error.child], self.nodes[error.parent]
         return InvalidArgument(
             f"{place[0].upper()}{place[1:]}: {child!r} depends on the continuous {parent!r}, which was not "
-            "observed: only states are summed out step by step. Unroll the network, and ask that: "
+            "observed: only states are summed out step by step. Unroll the network, and query that: "
             "dbn.unroll(T)."
         )
 

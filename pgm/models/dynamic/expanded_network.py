@@ -1,4 +1,4 @@
-"""Chains whose states are places, as Bayesian networks: places, what a user sees of them, what they emit."""
+"""Chains over places as Bayesian networks: places, the states that a user sees, what they emit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which engine answers about chains that emit together: the exact one, or by name one that approximates."""
+"""Engines for chains that emit together: the exact one, or an approximate one if it is named."""
 
 from __future__ import annotations
 
@@ -60,18 +60,18 @@ def chains_of(model: FactorialHMM) -> list[Chain]:
 
 
 def emitted_of(model: FactorialHMM, read: Sequences, observed: Any) -> Emitted:
-    """How likely tuples of states make what was observed."""
+    """The likelihood of what was observed under tuples of states."""
     shape = tuple(v.card for v in model.variables)
     check_cells((read.n_rows, sum(shape), 8), "The distribution of each chain", "choose shorter sequences")
     return Emitted(model._emission.log_rows, observed.rows, observed.code, read.starts, shape)
 
 
 def no_path(read: Sequences, row: int) -> NoSupportFound:
-    """What is said where zeros leave no start."""
+    """The error where zeros leave no path to start from."""
     place = read.place(row)
     return NoSupportFound(
-        f"{place[0].upper()}{place[1:]}: no path of the chains was found that can make what is observed "
-        "here. That does not show that it is impossible: the exact engine knows, where it fits."
+        f"{place[0].upper()}{place[1:]}: no path of the chains was found that can emit what is observed "
+        "here. It may be possible all the same: the exact engine can tell, if it fits in memory."
     )
 
 

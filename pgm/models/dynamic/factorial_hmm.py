@@ -29,7 +29,7 @@ class FactorialHMM(JointChains):
 
     Args:
         chains: a list of chains, or a dict by name: `pgm.MarkovChain(initial, transition)`, a pair of such
-            tables, or a number of states that are yet to be learned.
+            tables, or a count of states whose tables are yet to be learned.
         emission: what they emit: a row for each combination of states, those of the last chain vary fastest.
         name: of the model, in print and in files.
 
@@ -59,7 +59,7 @@ class FactorialHMM(JointChains):
 
     @cached_property
     def _layout(self) -> ChainLayout:  # type: ignore[override]
-        """Where the tables stand in a step of all chains together; approximations do without."""
+        """How tables make up a step of all chains together; approximations do not need it."""
         arcs = self.n_states * sum(v.card for v in self.variables)
         check_cells((arcs, 4), "A step of these chains", self._remedy())
         return side_by_side(self._links())
@@ -91,11 +91,11 @@ class FactorialHMM(JointChains):
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
             lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
-            by: "sequence" for an array with one entry for each, "step" for each step's share given those
-                before; all together if left out.
-            engine: "exact", which "auto" is too; or "mean-field", or `pgm.engines.MeanField(...)`: a lower
+            by: "sequence" for an array with one entry for each, "step" for log P of each step given those
+                before it; the total if left out.
+            engine: "exact", the same as "auto"; or "mean-field", or `pgm.engines.MeanField(...)`: a lower
                 bound, and `bounds` says so.
-            seed: of the starts of mean field.
+            seed: for the random starts of mean field.
 
         Raises:
             InvalidArgument: a value is not one of the symbols, or not a number; a sequence is empty.
@@ -132,11 +132,11 @@ class FactorialHMM(JointChains):
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
             lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
-            lag: given only what was observed up to this many steps later.
-            engine: "exact", which "auto" is too; or "mean-field" or "gibbs", which approximate what is
-                believed of each chain by itself: `pgm.results.ChainBeliefs`. `pgm.engines.MeanField(...)` and
+            lag: condition only on what was observed up to this many steps later.
+            engine: "exact", the same as "auto"; or "mean-field" or "gibbs", which approximate the marginals
+                of each chain: `pgm.results.ChainBeliefs`. `pgm.engines.MeanField(...)` and
                 `pgm.engines.Gibbs(...)` have options.
-            seed: of what Gibbs draws, and of the starts of mean field.
+            seed: for the draws of Gibbs, and the random starts of mean field.
 
         Raises:
             InvalidArgument: a value is not one of the symbols, or not a number; a sequence is empty; a bad
@@ -178,8 +178,8 @@ class FactorialHMM(JointChains):
     ) -> Self:
         """Learn from sequences whose states are hidden, by EM; returns the model itself.
 
-        It starts from the current parameters, or where there are none from a guess from the data. Zeros stay
-        zero, and rows that are never taken keep their values. `fit_report` has the details.
+        It starts from the current parameters or, where there are none, from a guess based on the data. Zeros
+        stay zero, and rows that are never used keep their values. `fit_report` has the details.
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
@@ -187,12 +187,12 @@ class FactorialHMM(JointChains):
             sequence: the column of a data frame that says which sequence a row belongs to.
             weights: how much each sequence counts; 1 if left out.
             fixed: names of parts that stay: "initial", "transition", "emission".
-            prior: pseudo-counts of all that is possible: one for all, or a dict by the names of parts.
-            starts: how often to begin; all but the first from guesses. The best is kept.
+            prior: pseudo-counts of all possible entries: one for all parts, or a dict by part.
+            starts: how many runs of EM, all but the first from random guesses; the best is kept.
             max_iter: the largest number of steps.
-            tol: it has converged when a step gains no more, for each unit of log-likelihood.
-            seed: of the guesses.
-            engine: "exact", which "auto" is too; or "mean-field": the lower bound climbs, and
+            tol: it has converged when the relative gain in log-likelihood is at most this.
+            seed: for the random guesses.
+            engine: "exact", the same as "auto"; or "mean-field", which maximises the lower bound:
                 `fit_report.log_likelihoods` are its values.
 
         Raises:
@@ -213,7 +213,7 @@ class FactorialHMM(JointChains):
             return self._fitted(read, weights, fixed, prior, starts, max_iter, tol, generator(seed))
         if isinstance(how, Gibbs):
             raise InvalidArgument(
-                'fit takes engine="exact" or "mean-field"; Gibbs sampling has no bound to climb.'
+                'fit takes engine="exact" or "mean-field"; Gibbs sampling has no bound to maximise.'
             )
         from .factorial_learning import FactorialLearning
 

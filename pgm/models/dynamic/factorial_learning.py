@@ -1,4 +1,4 @@
-"""How chains that emit together learn by structured mean field: EM on the bound."""
+"""Learning chains that emit together by structured mean field: EM on the bound."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class FactorialLearning(HiddenLearning):
     """Learning whose expected counts are those of independent chains.
 
-    Each E-step goes on from the beliefs of the last one: so the bound never falls.
+    Each E-step continues from the beliefs of the one before, so the bound never falls.
     """
 
     def __init__(self, model: Any, read: Any, weights: Any, fixed: Any, prior: Any, how: MeanField) -> None:
@@ -38,7 +38,7 @@ class FactorialLearning(HiddenLearning):
         """The parameters that learning begins with; beliefs start over."""
         self.beliefs = None
         if not self.model._emission.has_parameters or anew:
-            self.model._check_size(len(self.observed.rows))  # what is guessed has a weight for each
+            self.model._check_size(len(self.observed.rows))  # a guess has a weight for each row and state
         return super().begin(random, anew)
 
     def expect(self, now: Any) -> EStep[Any]:
@@ -61,7 +61,7 @@ class FactorialLearning(HiddenLearning):
         return EStep(bound, bound + self._log_prior(now), (counts, (found, emitted)))
 
     def gathered(self, emission: Any, seen: tuple[Approximation, Emitted]) -> Any:
-        """Statistics of what tuples of states emitted, some steps at a time."""
+        """Sufficient statistics of what tuples of states emitted, a batch of steps at a time."""
         found, emitted = seen
         heavy = np.repeat(self.weight, self.read.lengths)
         rows, code, k = self.observed.rows, self.observed.code, emission.n_states

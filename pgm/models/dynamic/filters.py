@@ -1,4 +1,4 @@
-"""How questions about systems without a quick exact answer are answered: by name, or an object with options.
+"""Approximate filters for models without a quick exact answer: chosen by name, or an object with options.
 
 None of them is exact, so none is chosen unasked.
 
@@ -23,7 +23,7 @@ __all__ = ["BoyenKoller", "Extended", "Particles", "RaoBlackwellised", "Unscente
 class Extended:
     """The extended Kalman filter and smoother: functions are replaced by their tangents at the mean.
 
-    The derivatives are those that the system was given, else differences.
+    The derivatives are those that the system was given, else finite differences.
 
     >>> Extended().name
     'extended'
@@ -36,12 +36,12 @@ class Extended:
 class Unscented:
     """The unscented Kalman filter and smoother (Julier & Uhlmann 1997), by sigma points.
 
-    As they are, the options give the cubature filter: 2 n points of one weight.
+    With the defaults it is the cubature filter: 2 n points of equal weight.
 
     Args:
-        alpha: how far the points are apart.
+        alpha: how far the points spread around the mean.
         beta: added to the weight of the mean in covariances; 2 is usual where alpha is small.
-        kappa: alpha**2 * (n + kappa) is the square of how many standard deviations the points are off.
+        kappa: the points are sqrt(alpha**2 * (n + kappa)) standard deviations away from the mean.
 
     Raises:
         InvalidArgument: alpha is not positive, or another is not a number.
@@ -66,17 +66,17 @@ class Unscented:
 class Particles:
     """A particle filter (Gordon, Salmond & Smith 1993), and smoothing by paths sampled backwards.
 
-    Standard errors are estimated: particles come in independent groups.
+    Standard errors are estimated from independent groups of particles.
 
     Args:
         samples: how many particles in all groups together.
         groups: how many groups of equal size.
-        threshold: a group is resampled when fewer than this share of its particles are effective.
+        threshold: a group is resampled when its effective sample size is below this share of its particles.
         paths: how many paths `smooth` draws, in all groups together.
         seed: of the draws; the same seed gives the same answer.
 
     Raises:
-        InvalidArgument: an option is out of range, or samples or paths are not multiple of groups.
+        InvalidArgument: an option is out of range, or samples or paths is not a multiple of groups.
 
     >>> Particles(samples=5000, groups=5).threshold
     0.5
@@ -102,9 +102,9 @@ class Particles:
 class RaoBlackwellised:
     """Sampled regime paths of a switching linear system, each with its own Kalman filter.
 
-    While there are no more paths than particles, all are followed. Then those that weigh most stay, and of
-    the others some are drawn (Fearnhead & Clifford 2003). Particles come in groups that know nothing of each
-    other, by which standard errors are measured.
+    All paths are followed while there are no more of them than particles. Then those of large weight are
+    kept, and the others are resampled (Fearnhead & Clifford 2003). Standard errors are estimated from
+    independent groups of particles.
 
     Args:
         samples: how many particles in all groups together.
@@ -169,7 +169,7 @@ class BoyenKoller:
 
 
 def _in_groups(how: object, name: str, groups: int) -> None:
-    """Refuse a number that groups of equal size cannot share."""
+    """Refuse a count that groups of equal size cannot share."""
     whole(how, name, groups)
     value: int = getattr(how, name)
     if value % groups:
@@ -192,8 +192,8 @@ def filter_of(engine: object) -> Filter:
     if engine is None or engine == "auto":
         raise InvalidArgument(
             "A nonlinear system has no exact answer, and nothing is approximated unasked: choose engine=, "
-            "one of "
-            f'{names}; "extended" is quick, "unscented" mostly better, and "particles" measure their error.'
+            f'one of {names}; "extended" is quick, "unscented" is usually better, and "particles" estimates '
+            "its own error."
         )
     if isinstance(engine, type) and engine in _KINDS.values():
         kind = engine.__name__

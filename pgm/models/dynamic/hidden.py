@@ -1,4 +1,4 @@
-"""What models of hidden chains have in common: questions about sequences, learning, and what is shown."""
+"""What models of hidden chains have in common: questions about sequences, learning, and printing."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pgm.models import BayesianNetwork
 
 _Answer = TypeVar("_Answer")
-_LOOK = 1024  # steps of a forecast between two checks of the clock
+_STEPS_PER_CHECK = 1024  # steps of a forecast between two checks of the clock
 Sheet = tuple[str, list[str], list[list[str]], str]  # a table that is printed: title, header, rows, notes
 
 
@@ -56,13 +56,13 @@ class HiddenChain:
     _shapes: dict[Key, tuple[int, ...]]
     _masks: dict[Key, np.ndarray]  # which entries are possible, where not all are
     _emission: Any  # of the states that the engine sees
-    _visible: np.ndarray | None  # which of the user's states each of these is; None: the same
+    _visible: np.ndarray | None  # for each of these, the state that the user sees; None: they are the same
 
-    # --- what there is ---
+    # --- properties ---
 
     @property
     def states(self) -> tuple[Any, ...]:
-        """The states, in order; of several chains together they are tuples."""
+        """The states, in order; they are tuples for several chains together."""
         return self.variable.states
 
     @property
@@ -102,8 +102,8 @@ class HiddenChain:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
             lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
-            by: "sequence" for an array with one entry for each, "step" for each step's share given those
-                before; all together if left out.
+            by: "sequence" for an array with one entry for each, "step" for log P of each step given those
+                before it; the total if left out.
 
         Raises:
             InvalidArgument: a value is not one of the symbols, or not a number; a sequence is empty.
@@ -146,7 +146,7 @@ class HiddenChain:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
             lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
-            lag: given only what was observed up to this many steps later.
+            lag: condition only on what was observed up to this many steps later.
 
         Raises:
             InvalidArgument: a value is not one of the symbols, or not a number; a sequence is empty; a bad
@@ -165,8 +165,8 @@ class HiddenChain:
     def decode(self, data: Any, *, lengths: Any = None, sequence: Any = None) -> Any:
         """Return the most probable path of states (Viterbi).
 
-        Where a state has hidden parts, this and `.probability` are of the most probable path of these: of the
-        times that a semi-Markov state stays, what urns contain, which part of a composition it is.
+        Where states have hidden detail, this and `.probability` are those of the most probable path in full
+        detail: how long a semi-Markov state lasts, what urns contain, which part of a composition it is.
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
@@ -197,7 +197,7 @@ class HiddenChain:
 
         Raises:
             InvalidArgument: a value is not one of the symbols, or not a number; a sequence is empty; steps
-                is no number of at least 1.
+                is not a whole number of at least 1.
             ImpossibleEvidence: no path of states emits this; the message names the step.
 
         >>> import pgm
@@ -217,16 +217,16 @@ class HiddenChain:
         given: Any = None,
         seed: int | np.random.Generator | None = None,
     ) -> Any:
-        """Draw states and what they emit; or, given a sequence, paths that may be behind it.
+        """Draw states and what they emit; or, given a sequence, paths of states from their posterior.
 
         Args:
             n: how many steps; with `given`, how many paths.
             sequences: how many sequences, each of n steps; one by itself if left out.
-            given: a sequence: its states are drawn, and what was not observed.
+            given: a sequence: its states are drawn, and its missing observations.
             seed: a whole number, or a numpy Generator.
 
         Raises:
-            InvalidArgument: n is not a whole number; the seed is none; a value of `given` is not a symbol.
+            InvalidArgument: n is not a whole number; the seed is invalid; a value of `given` is not a symbol.
             ImpossibleEvidence: no path of states emits what is given.
 
         >>> import pgm
@@ -257,8 +257,8 @@ class HiddenChain:
     ) -> Self:
         """Learn from sequences whose states are hidden, by exact EM; returns the model itself.
 
-        It starts from the current parameters, or where there are none from a guess from the data. Zeros stay
-        zero, and rows that are never taken keep their values. `fit_report` has the details.
+        It starts from the current parameters or, where there are none, from a guess based on the data. Zeros
+        stay zero, and rows that are never used keep their values. `fit_report` has the details.
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
@@ -266,11 +266,11 @@ class HiddenChain:
             sequence: the column of a data frame that says which sequence a row belongs to.
             weights: how much each sequence counts; 1 if left out.
             fixed: names of parts that stay, such as "initial", "transition", "emission".
-            prior: pseudo-counts of all that is possible: one for all, or a dict by the names of parts.
-            starts: how often to begin; all but the first from guesses. The best is kept.
+            prior: pseudo-counts of all possible entries: one for all parts, or a dict by part.
+            starts: how many runs of EM, all but the first from random guesses; the best is kept.
             max_iter: the largest number of steps.
-            tol: it has converged when a step gains no more, for each unit of log-likelihood.
-            seed: of the guesses.
+            tol: it has converged when the relative gain in log-likelihood is at most this.
+            seed: for the random guesses.
 
         Raises:
             InvalidArgument: an option is out of range; a value is not a symbol; a covariance collapses.
@@ -293,7 +293,7 @@ class HiddenChain:
             steps: how many.
 
         Raises:
-            InvalidArgument: it is not a number of at least 1, or what is emitted has no network.
+            InvalidArgument: it is not a whole number of at least 1, or the emission has no form as nodes.
 
         >>> import pgm
         >>> coin = pgm.MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]])
@@ -304,7 +304,7 @@ class HiddenChain:
         """
         raise NotImplementedError
 
-    # --- how ---
+    # --- internals ---
 
     def _read(self, data: Any, lengths: Any, sequence: Any) -> Sequences:
         emission = self._emission
@@ -312,7 +312,7 @@ class HiddenChain:
         return sequences(data, vector=emission.vector, lengths=lengths, sequence=sequence, is_value=is_value)
 
     def _steps(self, read: Sequences | None) -> engine.Steps:
-        """The chain; where its steps depend on the data, for these."""
+        """The steps of the chain; where they depend on the data, those for these data."""
         self._check_parameters()
         return self._layout.steps(self._tables)[0]
 
@@ -324,21 +324,21 @@ class HiddenChain:
         return self._layout.counts(self._tables, begun, every, ended)
 
     def _refined(self, made: Any, counts: Mapping[Key, np.ndarray], fixed: set[str]) -> Any:
-        """What was learned, where its tables are not free; self is what it was learned from."""
+        """The learned model, its tables constrained where they are not free; self is the model before."""
         return made
 
     @property
     def _conditioned(self) -> bool:
-        """Whether some paths end before others: what is drawn or forecast is given that they go on."""
+        """Whether paths may end: draws and forecasts are then conditional on their going on."""
         return self._ends
 
     @property
     def _ends(self) -> bool:
-        """Whether it is part of the model that a sequence ends."""
+        """Whether the model gives a probability to the end of a sequence."""
         return bool(self._layout.end)
 
     def _ending(self) -> np.ndarray:
-        """P(the sequence ends after it) of each state."""
+        """P(the sequence ends after the state), for each state."""
         return self._layout.ending(self._tables)
 
     def _rows(self, read: Sequences, ends: bool = True) -> Rows:
@@ -347,7 +347,7 @@ class HiddenChain:
         return self._rows_of(self._emission.read(read), read.starts, ends)
 
     def _rows_of(self, observed: Observed, starts: np.ndarray, ends: bool = True) -> Rows:
-        """How likely each state makes each row; in the last ones, that it ends there too."""
+        """Log-likelihoods of each row under each state; in last rows, with that of ending there."""
         logs, code = self._emission.log_rows(observed.rows), observed.code
         if not self._ends or not ends:
             return Rows(logs, code, starts)
@@ -431,7 +431,7 @@ class HiddenChain:
         def one(n: int, a: int, b: int) -> SequenceForecast:
             believed, p = np.empty((ahead, values.shape[1])), values[b - 1]
             for t in range(ahead):
-                if t % _LOOK == 0:
+                if t % _STEPS_PER_CHECK == 0:
                     clock.check()
                 p = chain.ahead(p)
                 if self._conditioned:  # given that it goes on
@@ -448,7 +448,7 @@ class HiddenChain:
     def _drawn(self, n: Any, sequences: Any, random: np.random.Generator) -> Any:
         n, many = draw_count(n), 1 if sequences is None else draw_count(sequences)
         if n < 1 or many < 1:
-            raise InvalidArgument("A sequence has one step at least, and there is one sequence at least.")
+            raise InvalidArgument("At least one sequence of at least one step is drawn.")
         check_steps(n, many)
         if self._conditioned:  # drawn given that it ends there, and not before
             rows = np.zeros((n, self._emission.n_states))
@@ -472,7 +472,7 @@ class HiddenChain:
     def _drawn_given(self, n: Any, read: Sequences, random: np.random.Generator) -> Any:
         n = draw_count(n)
         if n < 1:
-            raise InvalidArgument("n is how many paths are drawn, 1 at least; not 0.")
+            raise InvalidArgument("n is how many paths are drawn: at least 1, not 0.")
         if not read.lone:
             raise InvalidArgument("given= is one sequence.")
         paths = self._answered(read, lambda s, r, clock: engine.draw_given(s, r, n, random, clock))
@@ -573,7 +573,7 @@ class HiddenChain:
         return "".join(said)
 
     def _emits(self) -> list[tuple[str, Any, list[str]]]:
-        """What is emitted, by which part, and what its rows are called."""
+        """For each part: its name, its emission, and the names of the emission's rows."""
         found = getattr(self, "emission", self._emission)
         if not isinstance(found, dict):
             return [("", found, names(self.variable))]

@@ -1,4 +1,4 @@
-"""How models of hidden chains learn: expected counts of tables used in many places, in the one EM."""
+"""EM for models of hidden chains: expected counts of tables that are used in many places."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from .chain_tables import Key
     from .hidden import HiddenChain
 
-_NOTHING = 2.0**-200  # what is used less often changes no digit of any answer
+_NEGLIGIBLE = 2.0**-200  # what is used less often changes no digit of any answer
 
 
 class HiddenLearning:
-    """What is learned, from what, and what stays; one for each call of `fit`."""
+    """One call of `fit`: the model, the data, the priors, and which parts stay fixed."""
 
     def __init__(self, model: Any, read: Sequences, weights: Any, fixed: Any, prior: Any) -> None:
         """Check what was asked for."""
@@ -51,7 +51,7 @@ class HiddenLearning:
         for name in names:
             if name not in self.parts:
                 raise InvalidArgument(
-                    f"fixed= has no part {shown(name)}; there are {listed(self.parts)}."
+                    f"fixed= names {shown(name)}; the parts are {listed(self.parts)}."
                     f"{nearest(name, self.parts)}"
                 )
             lacks = any(key not in self.model._tables for key in self.model._shapes if key[0] == name)
@@ -69,7 +69,7 @@ class HiddenLearning:
         found = dict.fromkeys(self.parts, 0.0)
         for name, value in by_part.items():
             if name not in found:
-                raise InvalidArgument(f"prior= has no part {shown(name)}; there are {listed(self.parts)}.")
+                raise InvalidArgument(f"prior= names {shown(name)}; the parts are {listed(self.parts)}.")
             if value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value < np.inf:
@@ -83,7 +83,7 @@ class HiddenLearning:
         """Expected counts."""
         found = expected(self, now._steps(None), now._rows_of(self.observed, self.read.starts))
         seen, ended = found.seen, np.zeros(found.seen.shape[1])
-        if now._ends:  # the last rows are on their own
+        if now._ends:  # the last rows of sequences are separate
             ends, coded = self.read.starts[1:] - 1, len(seen) > len(self.observed.rows)
             ended = seen[len(self.observed.rows) :].sum(axis=0) if coded else seen[ends].sum(axis=0)
             seen = seen[: len(self.observed.rows)] + seen[len(self.observed.rows) :] if coded else seen
@@ -115,20 +115,20 @@ class HiddenLearning:
         return made
 
     def gathered(self, emission: Any, seen: Any) -> Any:
-        """Statistics of what was emitted."""
+        """Sufficient statistics of what was emitted."""
         return emission.gathered(self.observed.rows, seen)
 
     def check(self, emission: Any, when: str) -> None:
-        """Refuse a density without bound."""
+        """Refuse an emission whose density is unbounded."""
         bad = emission.collapsed(self.observed.rows)
         if bad is not None:
             raise Collapsed(
-                f"The covariance of row {bad} of the emission collapsed {when}: what it explains lies on "
-                'one point or line. Use fewer states, or prior={"emission": 1.0}, which adds a row to each '
-                "that varies as all data do."
+                f"The covariance of row {bad} of the emission collapsed {when}: the data that it explains "
+                'lie on one point or line. Use fewer states, or prior={"emission": 1.0}, which adds to each '
+                "state one row that varies as all the data do."
             )
 
-    # --- where it begins ---
+    # --- starting points ---
 
     def begin(self, random: np.random.Generator, anew: bool) -> HiddenChain:
         """The current parameters, and guesses for missing ones; or guesses for all that is not fixed."""
@@ -157,7 +157,7 @@ class HiddenLearning:
     def run(
         self, starts: Any, max_iter: int, tol: float, random: np.random.Generator
     ) -> tuple[HiddenChain, FitReport]:
-        """Climb from each start, and keep the best."""
+        """Run EM from each start, and keep the best."""
         if (
             isinstance(starts, bool)
             or not isinstance(starts, int | np.integer)
@@ -171,11 +171,11 @@ class HiddenLearning:
             lambda i=i: self.begin(seeds[i], i > 0)  # type: ignore[misc]
             for i in range(int(starts))
         ]
-        best, reports, number = climb(
+        best, reports, winner = climb(
             begin, self.expect, self.maximise, max_iter=max_iter, tol=tol, clock=self.clock, what="EM"
         )
         logs = tuple(report.log_likelihoods for report in reports)
-        made = reports[number].changed(n_parameters=self.free(best), n_rows=self.read.n_rows, starts=logs)
+        made = reports[winner].changed(n_parameters=self.free(best), n_rows=self.read.n_rows, starts=logs)
         return best, made
 
     def free(self, best: HiddenChain) -> int:
@@ -194,14 +194,14 @@ def expected(fitting: HiddenLearning, steps: engine.Steps, rows: Rows) -> engine
         place = fitting.read.place(error.row)
         raise ImpossibleEvidence(
             f"{place[0].upper()}{place[1:]}: what is observed here is impossible after what was observed "
-            "before, with the parameters that learning begins with. Zeros stay zero: begin with others, or "
+            "before, under the parameters that learning starts from. Zeros stay zero: start from others, or "
             "leave out what is to be learned."
         ) from None
 
 
 def shares(counts: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Rows of shares of these counts; a row of no counts stays as it is."""
+    """Counts divided by the sums of their rows; a row without counts stays as it is."""
     width = own.shape[-1]
     made = normalised(counts.reshape(-1, width), own.reshape(-1, width)).reshape(own.shape)
-    made[made < _NOTHING] = 0.0
+    made[made < _NEGLIGIBLE] = 0.0
     return made

@@ -71,7 +71,7 @@ class HMM:
         states: the names of the states; if left out the keys of `transition`, else 0, 1, ...
         n_states: how many there are, if nothing else determines it.
         topology: which transitions are possible: `pgm.LeftToRight(max_jump=2)`, `pgm.Banded(1)`, or rows of
-            booleans. What is not possible stays so in learning, as do zeros in `transition`.
+            booleans. Impossible transitions stay so in learning, as do zeros in `transition`.
         name: of the model, in print and in files.
 
     A sequence is a list, an array or a series of observations; several are a list of them, or one array with
@@ -148,10 +148,10 @@ class HMM:
                 )
         if emission.has_parameters and emission.n_states is None and k > 1:
             raise InvalidArgument(
-                f"emission= is one distribution, and there are {k} states: it needs a row for each of them."
+                f"emission= is one distribution, but there are {k} states: it needs a row for each of them."
             )
 
-    # --- what there is ---
+    # --- properties ---
 
     @property
     def states(self) -> tuple[Any, ...]:
@@ -202,8 +202,8 @@ class HMM:
             data: a sequence, or several; see the class.
             lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
-            by: "sequence" for an array with one entry for each, "step" for each step's share given those
-                before; all together if left out.
+            by: "sequence" for an array with one entry for each, "step" for log P of each step given those
+                before it; the total if left out.
 
         Raises:
             InvalidArgument: a value is not one of the symbols, or not a number; a sequence is empty.
@@ -261,8 +261,8 @@ class HMM:
             data: a sequence, or several; see the class.
             lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
-            lag: given only what was observed up to this many steps later.
-            pairs: whether `.pairs`, P(state, next state), is wanted too.
+            lag: condition only on what was observed up to this many steps later.
+            pairs: also compute `.pairs`, P(state, next state) for each step but the last.
 
         Raises:
             InvalidArgument: a value is not one of the symbols, or not a number; a sequence is empty; a bad
@@ -287,7 +287,8 @@ class HMM:
         about = "smoothed" if lag is None else f"smoothed with a lag of {lag}"
 
         def one(a: int, b: int) -> StateBeliefs:
-            at = a - int(np.searchsorted(read.starts, a, side="right")) + 1  # each before has one pair less
+            # Each sequence before has one pair fewer than steps.
+            at = a - int(np.searchsorted(read.starts, a, side="right")) + 1
             some = None if both is None else both[at : at + b - a - 1]
             return StateBeliefs(self.variable, values[a:b], scores[a:b], about, some)
 
@@ -342,15 +343,13 @@ class HMM:
         if pointwise:
             if (joint == -np.inf).any():
                 warn(
-                    "The most probable states of single steps do not form a possible path: a transition in "
-                    "it "
-                    "has "
-                    "probability zero. Without pointwise= the most probable path is found."
+                    "The most probable states of single steps do not form a possible path: it has a "
+                    "transition of probability zero. Leave out pointwise= for the most probable path."
                 )
-        numbers = iter(range(len(read)))
+        indices = iter(range(len(read)))
 
         def one(a: int, b: int) -> StatePath:
-            n = next(numbers)
+            n = next(indices)
             return StatePath(self.variable, codes[a:b], joint[n], lambda: likely()[n])
 
         return self._each(read, one)
@@ -379,7 +378,7 @@ class HMM:
 
         Raises:
             InvalidArgument: a value is not one of the symbols, or not a number; a sequence is empty; steps
-                is no number of at least 1.
+                is not a whole number of at least 1.
             ImpossibleEvidence: no path of states emits this; the message names the step.
 
         >>> import pgm
@@ -393,14 +392,14 @@ class HMM:
         return self._each(read, lambda a, b: self._forecast(values[b - 1], steps, float(scores[a:b].sum())))
 
     def _forecast(self, p: np.ndarray | None, steps: int, log_likelihood: float) -> SequenceForecast:
-        """What follows a step whose states have these probabilities; None: nothing was before."""
+        """What follows a step whose states have these probabilities; None: nothing came before."""
         first = self.initial if p is None else p @ self.transition
         believed = steps_after(first, self.transition, steps)
         seen = Outlook(self.emission, believed)
         return SequenceForecast(self.variable, believed, seen, log_likelihood)
 
     def stream(self) -> HMMStream:
-        """A filter that takes observations as they come, one or several at a time, in constant memory.
+        """Return a filter that takes observations as they come, one or several at a time, in constant memory.
 
         >>> import pgm
         >>> coin = HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
@@ -420,16 +419,16 @@ class HMM:
         given: Any = None,
         seed: int | np.random.Generator | None = None,
     ) -> Any:
-        """Draw states and what they emit; or, given a sequence, paths that may be behind it.
+        """Draw states and what they emit; or, given a sequence, paths of states from their posterior.
 
         Args:
             n: how many steps; with `given`, how many paths.
             sequences: how many sequences, each of n steps; one by itself if left out.
-            given: a sequence: its states are drawn, and what was not observed.
+            given: a sequence: its states are drawn, and its missing observations.
             seed: a whole number, or a numpy Generator.
 
         Raises:
-            InvalidArgument: n is not a whole number; the seed is none; a value of `given` is not a symbol.
+            InvalidArgument: n is not a whole number; the seed is invalid; a value of `given` is not a symbol.
             ImpossibleEvidence: no path of states emits what is given.
 
         >>> import pgm
@@ -444,13 +443,13 @@ class HMM:
             if sequences is not None:
                 raise InvalidArgument("With given=, n is how many paths are drawn: leave out sequences=.")
             if n < 1:
-                raise InvalidArgument("n is how many paths are drawn, 1 at least; not 0.")
+                raise InvalidArgument("n is how many paths are drawn: at least 1, not 0.")
             return self._drawn_given(n, given, random)
         many = 1 if sequences is None else draw_count(sequences)
         if n < 1:
-            raise InvalidArgument("A sequence has one step at least.")
+            raise InvalidArgument("A sequence has at least one step.")
         if many < 1:
-            raise InvalidArgument("sequences= is how many sequences are drawn, 1 at least; not 0.")
+            raise InvalidArgument("sequences= is how many sequences are drawn: at least 1, not 0.")
         check_steps(n, many)
         codes = engine.draw(chain, np.arange(many + 1) * n, random)
         seen = self.emission.draw(codes, random)
@@ -490,28 +489,28 @@ class HMM:
     ) -> Self:
         """Learn from sequences whose states are hidden (Baum & Welch); returns the model itself.
 
-        It starts from the current parameters, or where there are none from a guess from the data. Zeros stay
-        zero, and a state that is never visited keeps its parameters. `fit_report` has the details.
+        It starts from the current parameters or, where there are none, from a guess based on the data. Zeros
+        stay zero, and a state that is never visited keeps its parameters. `fit_report` has the details.
 
         Args:
             data: a sequence, or several; see the class.
             lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
-            states: the states that were seen, in the form of the data, None where they were not; of a data
-                frame the column that has them.
+            states: the states that were observed, in the form of the data, None where they were not; for a
+                data frame, the column that has them.
             weights: how much each sequence counts; 1 if left out.
             fixed: what stays: names among "initial", "transition", "emission"; or a dict from these to states
-                whose rows stay, or (but for emission) to an array of booleans.
-            prior: pseudo-counts: one for all, or a dict from the names above to a float, an array, or
-                for the emission what its `statistics` returned; or priors, whose modes are
-                found: `pgm.priors.Dirichlet` of probabilities, `NormalWishart` or `NormalGamma` (of diagonal
-                covariances) of a Gaussian, for all states or a list or dict with one for each.
-            starts: how often to begin; all but the first from guesses. The best is kept.
-            method: "em"; "squarem" for longer strides (Varadhan & Roland 2008), where many steps are needed;
+                whose rows stay, or (except for emission) to an array of booleans.
+            prior: pseudo-counts: one for all, or a dict from the names above to a float, an array, or for the
+                emission what its `statistics` returned; or priors, for the mode of the posterior:
+                `pgm.priors.Dirichlet` for probabilities, `NormalWishart` or `NormalGamma` (for diagonal
+                covariances) for a Gaussian; one for all states, or a list or dict with one for each.
+            starts: how many runs of EM, all but the first from random guesses; the best is kept.
+            method: "em"; "squarem", which extrapolates (Varadhan & Roland 2008), where EM needs many steps;
                 or "viterbi" for counts along the best paths.
             max_iter: the largest number of steps.
-            tol: it has converged when a step gains no more, for each unit of log-likelihood.
-            seed: of the guesses.
+            tol: it has converged when the relative gain in log-likelihood is at most this.
+            seed: for the random guesses.
 
         Raises:
             InvalidArgument: an option is out of range; a value is not a symbol; a covariance collapses.
@@ -550,20 +549,20 @@ class HMM:
     ) -> HMMPosterior:
         """Draw the parameters from their posterior given sequences (Gibbs sampling).
 
-        The model stays as it is; each chain begins with its current parameters, and zeros stay zero. What
-        states are called is arbitrary unless the prior or states that were seen say it: chains may change
-        names (label switching), and R-hat then shows that they disagree.
+        The model stays as it is; each chain starts from its current parameters, and zeros stay zero. Which
+        state is which is arbitrary unless the prior or observed states determine it: chains may swap states
+        (label switching), and R-hat then shows that they disagree.
 
         Args:
             data: a sequence, or several; see the class.
             lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
-            states: the states that were seen, as for `fit`.
+            states: the states that were observed, as for `fit`.
             prior: as for `fit`; rows of probabilities are uniform if left out, and a Gaussian needs a
                 `pgm.priors.NormalWishart` or `NormalGamma`.
             draws: how many are kept, of all chains together.
-            burn_in: how many draws of each chain are thrown away first.
-            chains: how many there are; two at least, so that they can be compared.
+            burn_in: how many draws of each chain are discarded first.
+            chains: how many there are: at least two, so that they can be compared.
             seed: a whole number, or a numpy Generator.
 
         Raises:
@@ -616,7 +615,7 @@ class HMM:
             steps: how many.
 
         Raises:
-            InvalidArgument: it is not a number of at least 1, or what is emitted has no network.
+            InvalidArgument: it is not a whole number of at least 1, or the emission has no form as nodes.
 
         >>> import pgm
         >>> coin = HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
@@ -683,7 +682,7 @@ class HMM:
         note = f"... {more:,} more of {self.n_states:,} states" if more else ""
         return ["state", "initial", *(f"to {name}" for name in called)], rows, note
 
-    # --- how ---
+    # --- internals ---
 
     def _read(self, data: Any, lengths: Any, sequence: Any) -> Sequences:
         is_value = getattr(self.emission, "is_value", lambda value: False)

@@ -36,17 +36,17 @@ class HMMClassifier(Estimator):
     P(class | sequence) is P(sequence | class) P(class), divided by their sum over the classes.
 
     Args:
-        model: the model that each class begins with, `pgm.HMM(n_states=3, emission=pgm.Gaussian(dim=2))`; or
+        model: the model that each class starts from, `pgm.HMM(n_states=3, emission=pgm.Gaussian(dim=2))`; or
             a dict of models by class. It is not changed.
-        class_prior: P(class): a dict or a list in the order of `classes_`; "uniform"; left out: their shares
-            of the sequences.
-        method: how models learn, as in `HMM.fit`; "conditional" goes on from there to the largest
-            P(class | sequence) of all sequences.
+        class_prior: P(class): a dict, or a list in the order of `classes_`; "uniform"; if left out, the
+            classes' shares of the sequences.
+        method: how models learn, as in `HMM.fit`; "conditional" continues from there to maximise
+            P(class | sequence) over all sequences.
         prior: pseudo-counts, as in `HMM.fit`.
-        starts: how often each model begins; the best is kept.
+        starts: how many runs of EM for each model; the best is kept.
         max_iter: the largest number of steps.
-        tol: it has converged when a step gains no more, for each unit of log-likelihood.
-        seed: of the guesses.
+        tol: it has converged when the relative gain in log-likelihood is at most this.
+        seed: for the random guesses.
 
     After `fit` there are `classes_`, `models_` and `fit_reports_` by class, and `class_prior_`.
 
@@ -94,7 +94,7 @@ class HMMClassifier(Estimator):
             sample_weight: how much each sequence counts; 1 if left out.
 
         Raises:
-            InvalidArgument: there are not as many classes as sequences, or only one; an option is out of
+            InvalidArgument: there are not as many labels as sequences, or one class; an option is out of
                 range; a value is not a symbol.
 
         >>> import pgm
@@ -110,7 +110,7 @@ class HMMClassifier(Estimator):
         templates = self.model.values() if isinstance(self.model, Mapping) else [self.model]
         if not templates or not all(isinstance(one, HMM) for one in templates):
             raise InvalidArgument(
-                f"model= is the pgm.HMM that each class begins with, or a dict of them by class, not "
+                f"model= is the pgm.HMM that each class starts from, or a dict of them by class, not "
                 f"{shown(self.model)}."
             )
         first = next(iter(templates))
@@ -143,19 +143,19 @@ class HMMClassifier(Estimator):
             return dict.fromkeys(classes, self.model)
         for name in classes:
             if name not in self.model:
-                raise InvalidArgument(f"model= has none for the class {shown(name)}.")
+                raise InvalidArgument(f"model= has no model for the class {shown(name)}.")
         return {name: self.model[name] for name in classes}
 
     @classmethod
     def of(cls, models: Mapping[Any, HMM], class_prior: Any = "uniform") -> Self:
-        """A classifier of models that there are, by class; nothing is learned.
+        """Return a classifier made of given models by class; nothing is learned.
 
         Args:
             models: a model with parameters for each class.
             class_prior: P(class), as for the constructor.
 
         Raises:
-            InvalidArgument: there are fewer than two models, or something else is one.
+            InvalidArgument: there are fewer than two models, or one is not a pgm.HMM.
 
         >>> import pgm
         >>> odd = pgm.HMM([1.0], [[1.0]], pgm.Categorical([[0.9, 0.1]]))
@@ -168,7 +168,7 @@ class HMMClassifier(Estimator):
             or len(models) < 2
             or not all(isinstance(model, HMM) for model in models.values())
         ):
-            raise InvalidArgument(f"models is a dict of two pgm.HMM at least, by class, not {shown(models)}.")
+            raise InvalidArgument(f"models is a dict by class of at least two pgm.HMM, not {shown(models)}.")
         made = cls(dict(models), class_prior=class_prior)
         made.classes_ = np.array(sorted(models))
         made.models_ = {name: models[name].copy() for name in made.classes_.tolist()}
@@ -187,7 +187,7 @@ class HMMClassifier(Estimator):
             sequence: the column of a data frame that says which sequence a row belongs to.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: the classifier was not fitted yet.
             ImpossibleEvidence: no class emits a sequence.
 
         >>> import pgm
@@ -215,7 +215,7 @@ class HMMClassifier(Estimator):
             sequence: the column of a data frame that says which sequence a row belongs to.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: the classifier was not fitted yet.
             ImpossibleEvidence: no class emits a sequence.
 
         >>> import pgm
@@ -236,7 +236,7 @@ class HMMClassifier(Estimator):
             sequence: the column of a data frame that says which sequence a row belongs to.
 
         Raises:
-            IncompleteModel: there was no `fit`.
+            IncompleteModel: the classifier was not fitted yet.
             ImpossibleEvidence: no class emits a sequence.
 
         >>> import pgm
@@ -252,7 +252,7 @@ class HMMClassifier(Estimator):
     def score(
         self, X: Any, y: Any, *, lengths: Any = None, sequence: Any = None, sample_weight: Any = None
     ) -> float:
-        """The share of sequences whose class is found.
+        """The accuracy: the share of sequences whose class is predicted correctly.
 
         Args:
             X: sequences, as for `fit`.
@@ -262,7 +262,7 @@ class HMMClassifier(Estimator):
             sample_weight: how much each sequence counts; 1 if left out.
 
         Raises:
-            InvalidArgument: there are not as many classes as sequences.
+            InvalidArgument: there are not as many labels as sequences.
 
         >>> import pgm
         >>> odd = pgm.HMM([1.0], [[1.0]], pgm.Categorical([[0.9, 0.1]]))
@@ -302,7 +302,7 @@ def log_likelihoods(model: HMM, read: Sequences) -> np.ndarray:
 
 
 def some_sequences(read: Sequences, which: np.ndarray) -> Sequences:
-    """Some of the sequences."""
+    """These of the sequences, concatenated."""
     lengths = read.lengths[which]
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     at = np.repeat(read.starts[which] - starts[:-1], lengths) + np.arange(starts[-1])

@@ -1,7 +1,7 @@
 """Models of several classes, trained discriminatively: they maximise P(class | sequence).
 
-The gradient is that of the models themselves, each row of which counts by how far P(class | sequence) is off
-(Bahl, Brown, de Souza & Mercer 1986); the search is that of quasi-Newton (L-BFGS).
+The gradient is that of each model's log-likelihood, with sequences weighted by how far P(class | sequence) is
+off (Bahl, Brown, de Souza & Mercer 1986); the search is quasi-Newton (L-BFGS).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .hmm_learning import Parameters
 if TYPE_CHECKING:
     from .hmm import HMM
 
-_NUDGE = 1e-5  # of a coordinate of an emission, to see what its expected log density gains
+_DIFFERENCE = 1e-5  # half the width of central differences along the coordinates of an emission
 
 
 def fit(
@@ -35,7 +35,7 @@ def fit(
     max_iter: int,
     tol: float,
 ) -> FitReport:
-    """Climb from the parameters of these models; `log_likelihoods` are those of the classes."""
+    """Maximise P(class | sequence) from the models' parameters; the report has its logarithms."""
     from scipy import optimize
 
     for model in models:
@@ -43,14 +43,14 @@ def fit(
             raise InvalidArgument(f'method="conditional" cannot fit a {type(model.emission).__name__}.')
     learning = _ConditionalLearning(models, read, codes, weight, shares)
     begin = np.concatenate([_coordinates(one) for one in learning.begin])
-    log = learning.slope(begin)[0]
+    log = learning.with_gradient(begin)[0]
     logs, best = [log], begin
 
-    def falls(x: np.ndarray) -> tuple[float, np.ndarray]:
+    def loss(x: np.ndarray) -> tuple[float, np.ndarray]:
         learning.clock.check("conditional likelihood")
         try:
-            value, slope = learning.slope(x)
-        except (ImpossibleEvidence, InvalidArgument):  # so far away that doubles do not hold it
+            value, slope = learning.with_gradient(x)
+        except (ImpossibleEvidence, InvalidArgument):  # beyond the range of doubles
             return 1e300, np.zeros_like(x)
         return -value, -slope
 
@@ -64,7 +64,7 @@ def fit(
     stopped = "max_iter"
     options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "ftol": tol, "gtol": 0.0}
     try:
-        found = search(falls, begin, jac=True, method="L-BFGS-B", callback=stepped, options=options)
+        found = search(loss, begin, jac=True, method="L-BFGS-B", callback=stepped, options=options)
         stopped = {0: "tol", 1: "max_iter"}.get(int(found.status), "rounding")
     except OutOfTime:
         stopped = "time limit"
@@ -85,7 +85,7 @@ class _ConditionalLearning:
         self.own = np.arange(len(models)) == codes[:, None]  # (sequences, classes)
 
     def at(self, x: np.ndarray) -> list[Parameters]:
-        """The models at these coordinates, one after the other."""
+        """The parameters of all models at these coordinates."""
         found, begin = [], 0
         for one in self.begin:
             end = begin + _coordinates(one).size
@@ -93,8 +93,8 @@ class _ConditionalLearning:
             begin = end
         return found
 
-    def slope(self, x: np.ndarray) -> tuple[float, np.ndarray]:
-        """The log probability of the classes, and how it grows along each coordinate."""
+    def with_gradient(self, x: np.ndarray) -> tuple[float, np.ndarray]:
+        """The log-probability of the classes, and its gradient."""
         now = self.at(x)
         chains = [engine.Chain(one.start, one.move) for one in now]
         rows = [
@@ -138,22 +138,22 @@ def _at(x: np.ndarray, like: Parameters) -> Parameters:
 
 
 def _of_counts(counts: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Along logarithms of shares, which are divided by their sum."""
+    """The gradient along the logarithms of probabilities, which are normalised."""
     return np.asarray((counts - shares * counts.sum(axis=1, keepdims=True))[shares > 0.0])
 
 
 def _of_emission(emission: Any, rows: np.ndarray, off: np.ndarray) -> np.ndarray:
-    """Along the coordinates of an emission: what is expected of too many rows, and of too few."""
+    """The gradient along the coordinates of an emission, for rows whose weights have either sign."""
     more = emission.gathered(rows, np.maximum(off, 0.0))
     less = emission.gathered(rows, np.maximum(-off, 0.0))
     x = emission.coordinates()
     found: np.ndarray = np.empty_like(x)
     for i in range(x.size):
         ends = []
-        for by in (-_NUDGE, _NUDGE):
+        for by in (-_DIFFERENCE, _DIFFERENCE):
             moved = x.copy()
             moved[i] += by
             there = emission.at(moved)
             ends.append(there.expected_log(more) - there.expected_log(less))
-        found[i] = (ends[1] - ends[0]) / (2.0 * _NUDGE)
+        found[i] = (ends[1] - ends[0]) / (2.0 * _DIFFERENCE)
     return found

@@ -1,4 +1,4 @@
-"""States that were seen, in part or in all steps: how they are read, and what they rule out."""
+"""States that were observed, in some steps or in all: how they are read, and what they rule out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LITTLE = 1e-3  # the weight of guesses relative to observations
 def known_states(
     states: Any, read: Sequences, data: Any, lengths: Any, variable: Variable
 ) -> tuple[Sequences, np.ndarray]:
-    """What was observed, without the column of states, and the code of each state, -1 where none was seen."""
+    """The observations without the column of states, and the code of each state; -1: not observed."""
     rows = read.rows
     if isinstance(rows, dict):
         if not isinstance(states, str):
@@ -32,24 +32,24 @@ def known_states(
         return replace(read, rows=rest), column.codes(variable.domain, "states")
     seen = sequences(states, lengths=lengths, is_value=lambda value: variable.domain.find(value) >= 0)
     if len(seen) != len(read):
-        raise InvalidArgument(f"There are {len(read):,} sequences, and states= of {len(seen):,}.")
+        raise InvalidArgument(f"There are {len(read):,} sequences, but states= has {len(seen):,}.")
     for i, (mine, theirs) in enumerate(zip(read.lengths.tolist(), seen.lengths.tolist(), strict=True)):
         if mine != theirs:
-            raise InvalidArgument(f"{read.title(i)} has {mine:,} steps, and states= has {theirs:,}.")
+            raise InvalidArgument(f"{read.title(i)} has {mine:,} steps, but states= has {theirs:,}.")
     return read, replace(seen, argument="states=").codes(variable.domain, "states")
 
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """Distinct observations together with the state that was seen, if any: what the chain walks along."""
+    """Distinct pairs of an observation and the state that was observed with it, if any."""
 
-    code: np.ndarray  # int32: of each step, which of the pairs; empty: each has its own
-    base: np.ndarray | None  # of each pair, which observation; None: they are the observations
-    state: np.ndarray | None  # of each pair, the state that was seen, or -1
+    code: np.ndarray  # int32: of each step, the index of its pair; empty: each step has its own
+    base: np.ndarray | None  # of each pair, the index of its observation; None: pairs are observations
+    state: np.ndarray | None  # of each pair, the state that was observed, or -1
 
     @staticmethod
     def of(observed: Observed, known: np.ndarray | None, k: int) -> Labelled:
-        """Pair what was observed with the states that were seen."""
+        """Pair the observations with the states that were observed."""
         if known is None or (known < 0).all():
             return Labelled(observed.code, None, None)
         if not observed.code.size:
@@ -58,7 +58,7 @@ class Labelled:
         return Labelled(code.astype(np.int32).reshape(-1), both // (k + 1), both % (k + 1) - 1)
 
     def logs(self, of_rows: np.ndarray) -> np.ndarray:
-        """How likely each state makes each pair: not at all where another state was seen."""
+        """Log-likelihoods of each pair under each state: -inf where another state was observed."""
         if self.base is None or self.state is None:
             return of_rows
         found: np.ndarray = of_rows[self.base]
@@ -76,13 +76,13 @@ class Labelled:
         return found
 
     def state_of(self, row: int) -> int:
-        """The state that was seen in a step, or -1."""
+        """The state that was observed in a step, or -1."""
         return -1 if self.state is None else int(self.state[self.code[row] if self.code.size else row])
 
     def labelled(self, guess: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """Weights to begin with: those of the states that were seen, and a little of what is guessed.
+        """Initial weights: those of the states that were observed, plus a little of the guess.
 
-        Which of the guessed states is which is arbitrary: each becomes the one that it agrees with best.
+        The order of guessed states is arbitrary: each is matched to the state that it agrees with best.
         """
         if self.state is None or self.base is None:
             return guess
@@ -95,7 +95,7 @@ class Labelled:
 
 
 def matched(guess: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """What was seen of each row, and a little of what is guessed, named after what it agrees with."""
+    """Observed weights plus a little of the guess, whose states are matched to those observed."""
     from scipy.optimize import linear_sum_assignment
 
     _, order = linear_sum_assignment(seen.T @ guess, maximize=True)

@@ -1,4 +1,4 @@
-"""How hidden Markov models learn: expected counts of a chain, in the one EM."""
+"""Learning hidden Markov models by EM, from the expected counts of a chain."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .hmm_priors import EmissionPrior, counts_of, of_emission
 if TYPE_CHECKING:
     from .hmm import HMM
 
-_NOTHING = 2.0**-200  # a transition that is used less often changes no digit of any answer
+_NEGLIGIBLE = 2.0**-200  # a transition that is used less often changes no digit of any answer
 _PARTS = ("initial", "transition", "emission")
 METHODS = ("em", "squarem", "viterbi")
 
@@ -39,7 +39,7 @@ class Parameters:
 
 
 class HMMLearning:
-    """What is learned, from what, and what stays; one for each call of `fit`."""
+    """One call of `fit`: the model, the data, the priors, and what stays fixed."""
 
     def __init__(
         self,
@@ -53,9 +53,9 @@ class HMMLearning:
         method: Any = "em",
         climbs: bool = True,
     ) -> None:
-        """Check what was asked for; `known` are codes of states, -1 where they were not seen.
+        """Check what was asked for; `known` are codes of states, -1 where they were not observed.
 
-        Where it `climbs`, priors need a mode; draws from the posterior do not.
+        If the posterior is maximised (`climbs`), priors need a mode; draws from it do not.
         """
         if method not in METHODS:
             raise InvalidArgument(
@@ -83,9 +83,7 @@ class HMMLearning:
                 'form="tied" is one covariance for all states: fix the emission of all of them, or of none.'
             )
         self.counted: tuple[Parameters, engine.Expected] | None = None  # the last E-step
-        self.raised: tuple[Parameters, engine.Expected] | None = (
-            None  # the last M-step, and what it was made of
-        )
+        self.raised: tuple[Parameters, engine.Expected] | None = None  # the last M-step, and its counts
         self._take_prior(prior, climbs)
 
     def _take_prior(self, prior: Any, climbs: bool) -> None:
@@ -93,7 +91,7 @@ class HMMLearning:
         given = prior if isinstance(prior, Mapping) else dict.fromkeys(_PARTS, prior)
         for name in given:
             if name not in _PARTS:
-                raise InvalidArgument(f"prior= has no part {shown(name)}; there are {listed(_PARTS)}.")
+                raise InvalidArgument(f"prior= names {shown(name)}; the parts are {listed(_PARTS)}.")
         self.prior_start = counts_of(given.get("initial"), (k,), "initial") * model._first
         self.prior_move = counts_of(given.get("transition"), (k, k), "transition") * model._mask
         if model._initial is not None:
@@ -119,9 +117,8 @@ class HMMLearning:
         ):
             if isinstance(counts, np.ndarray) and (counts < 0.0).any():
                 raise InvalidArgument(
-                    f"prior= of {name!r}: a Dirichlet with parameters below 1 need not have a mode, and "
-                    "`fit` "
-                    "looks for it; use parameters from 1 on."
+                    f"prior= of {name!r}: a Dirichlet with parameters below 1 need not have a mode, which "
+                    "`fit` looks for; use parameters of at least 1."
                 )
 
     # --- the two steps ---
@@ -139,7 +136,7 @@ class HMMLearning:
         return self._step(now, found)
 
     def glance(self, now: Parameters) -> EStep[engine.Expected]:
-        """The likelihood alone."""
+        """The log-likelihood alone."""
         chain, rows = self._chain(now)
         with self._naming_steps():
             if self.method == "viterbi":
@@ -162,7 +159,7 @@ class HMMLearning:
             label = "" if state < 0 else f" in the state {shown(self.model.states[state])}"
             raise ImpossibleEvidence(
                 f"{place[0].upper()}{place[1:]}: what is observed here{label} is impossible after what was "
-                "observed before, with the parameters that learning begins with. Zeros stay zero: begin with "
+                "observed before, under the parameters that learning starts from. Zeros stay: start from "
                 "others, or leave out what is to be learned."
             ) from None
 
@@ -197,13 +194,13 @@ class HMMLearning:
         start = normalised((found.first + self.prior_start)[None], now.start[None], fixed["initial"][None])[0]
         move = normalised(found.pairs + self.prior_move, now.move, fixed["transition"])
         for table, stays in ((start, fixed["initial"]), (move, fixed["transition"])):
-            table[(table < _NOTHING) & ~stays] = 0.0
+            table[(table < _NEGLIGIBLE) & ~stays] = 0.0
         emission = now.emission
         if not fixed["emission"].all():
             seen = np.where(fixed["emission"], 0.0, found.seen) if fixed["emission"].any() else found.seen
             try:
                 emission = self._fitted(emission, emission.gathered(self.observed.rows, seen))
-            except InvalidArgument:  # the states that are left have no weight, and keep their parameters
+            except InvalidArgument:  # the states that are not fixed have no weight, and keep their parameters
                 if seen.sum() > 0.0:
                     raise
             self._check(emission, f"in iteration {iteration}")
@@ -215,11 +212,13 @@ class HMMLearning:
         believed = self.prior_emission
         found = emission.fitted(statistics) if believed is None else believed.fitted(emission, statistics)
         if found is None:
-            raise Collapsed("The covariance of a state is no longer positive definite: data on one line.")
+            raise Collapsed(
+                "The covariance of a state is no longer positive definite: its data lie on a line."
+            )
         return found  # type: ignore[no-any-return]
 
     def stride(self, first: Parameters, second: Parameters, third: Parameters) -> Parameters | None:
-        """Where three successive sets of parameters lead."""
+        """Extrapolate three successive sets of parameters; None where that leads out of bounds."""
         way = [self._flat(each) for each in (first, second, third)]
         if not way[0].size == way[1].size == way[2].size:
             return None
@@ -249,10 +248,10 @@ class HMMLearning:
             raise Collapsed(
                 f"The covariance of state {shown(self.model.states[bad])} collapsed {when}: the rows that it "
                 "explains lie on one point or line. Use fewer states, another form= of covariance, or "
-                'prior={"emission": 1.0}, which adds a row in each state that varies as all data do.'
+                'prior={"emission": 1.0}, which adds to each state one row that varies as all the data do.'
             )
 
-    # --- where it begins ---
+    # --- starting points ---
 
     def given(self, random: np.random.Generator) -> Parameters:
         """The current parameters, and guesses for missing ones."""
@@ -269,7 +268,7 @@ class HMMLearning:
         return model._initial is None or model._transition is None or not model.emission.has_parameters
 
     def guess(self, random: np.random.Generator) -> Parameters:
-        """Guesses from the data, but for what is fixed."""
+        """Guesses from the data, except for what is fixed."""
         model, k = self.model, self.k
         start, mask = model._first, model._mask
         if model._initial is not None:
@@ -300,7 +299,7 @@ class HMMLearning:
         )
 
     def _in_order(self) -> np.ndarray:
-        """Where states come one after the other: each has its part of every sequence."""
+        """Weights of states that follow one another: each has an equal stretch of every sequence."""
         lengths, k = self.read.lengths, self.k
         position = np.arange(self.read.n_rows) - np.repeat(self.read.starts[:-1], lengths)
         state = np.minimum(position * k // np.repeat(lengths, lengths), k - 1)
@@ -315,7 +314,7 @@ class HMMLearning:
     def run(
         self, starts: Any, max_iter: int, tol: float, random: np.random.Generator
     ) -> tuple[Parameters, FitReport]:
-        """Climb from each start, and keep the best."""
+        """Run EM from each start, and keep the best."""
         if (
             isinstance(starts, bool)
             or not isinstance(starts, int | np.integer)
@@ -332,7 +331,7 @@ class HMMLearning:
         seeds = random.spawn(int(starts))
         begin: list[Callable[[], Parameters]] = [lambda: self.given(seeds[0])]
         begin += [lambda seed=seed: self.guess(seed) for seed in seeds[1:]]  # type: ignore[misc]
-        best, reports, number = climb(
+        best, reports, winner = climb(
             begin,
             self.expect,
             self.maximise,
@@ -346,7 +345,7 @@ class HMMLearning:
         )
         kept = () if self.method == "viterbi" else self._never_visited(best)
         logs = tuple(report.log_likelihoods for report in reports)
-        made = reports[number].changed(
+        made = reports[winner].changed(
             n_parameters=self._n_free(best), n_rows=self.read.n_rows, starts=logs, kept=kept
         )
         return best, made
@@ -354,7 +353,7 @@ class HMMLearning:
     def _never_visited(self, now: Parameters) -> tuple[Any, ...]:
         made = next((one for one in (self.counted, self.raised) if one is not None and one[0] is now), None)
         if made is None:
-            self.clock = Clock(None, None)  # what was learned is looked at even when the time is over
+            self.clock = Clock(None, None)  # what was learned is examined even after the time limit
             found = self.expect(now).statistics
         else:
             found = made[1]

@@ -1,7 +1,8 @@
 """The posterior of the parameters of a hidden Markov model given data: draws by Gibbs sampling.
 
-In turn all paths of states are drawn given the parameters, forwards and back (Fruehwirth-Schnatter 1994), and
-the parameters given the paths, from Dirichlet and normal-Wishart distributions.
+Each draw samples all paths of states given the parameters, by forward filtering and backward sampling
+(Fruehwirth-Schnatter 1994), then the parameters given the paths, from Dirichlet and normal-Wishart
+distributions.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from .hmm_priors import EmissionPrior, UnseenRows, drawn_rows
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_AGREE = 1.05  # R-hat from which on chains do not tell the same
+_MOST_R_HAT = 1.05  # the largest R-hat at which chains are taken to agree
 _HEAD = ["", "mean", "sd", "95 % from", "to", "effective size", "R-hat"]
 
 
@@ -43,10 +44,10 @@ class ParameterDraws(Frozen, Tabular):
     __slots__ = ("entries", "name", "values")
     name: str
     values: np.ndarray  # (chains, draws of each, *shape)
-    entries: tuple[str, ...]  # what each parameter is called, row after row
+    entries: tuple[str, ...]  # the name of each parameter, row after row
 
     def __init__(self, name: str, values: np.ndarray, entries: Sequence[str]) -> None:
-        """Take draws, and what their entries are called."""
+        """Take draws, and the names of their entries."""
         values = np.array(values)
         values.flags.writeable = False
         for slot, value in (("name", name), ("values", values), ("entries", tuple(entries))):
@@ -54,7 +55,7 @@ class ParameterDraws(Frozen, Tabular):
 
     @property
     def draws(self) -> np.ndarray:
-        """The draws of all chains, one below the other."""
+        """The draws of all chains, one chain after the other."""
         return self.values.reshape(-1, *self.values.shape[2:])
 
     @property
@@ -68,10 +69,10 @@ class ParameterDraws(Frozen, Tabular):
         return np.asarray(self.draws.std(axis=0, ddof=1))
 
     def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Return the interval of each parameter with this probability, the tails on both sides equal.
+        """Return the credible interval of each parameter, with equal tails on both sides.
 
         Args:
-            level: how much belief lies inside.
+            level: the probability that lies inside.
 
         Raises:
             InvalidArgument: the level is not between 0 and 1.
@@ -86,12 +87,12 @@ class ParameterDraws(Frozen, Tabular):
 
     @property
     def effective_sizes(self) -> np.ndarray:
-        """How many independent draws would tell as much of the mean; NaN of what never changes."""
+        """Effective sample sizes: as many independent draws estimate the mean as well; NaN of constants."""
         return effective_sample_size(self._last())
 
     @property
     def r_hat(self) -> np.ndarray:
-        """By how much chains disagree: 1 once they have forgotten where they began."""
+        """How much the chains disagree: near 1 once they have forgotten where they started."""
         return r_hat(self._last())
 
     def _last(self) -> np.ndarray:
@@ -122,7 +123,7 @@ class ParameterDraws(Frozen, Tabular):
 
         Args:
             ax: axes to draw on; a new figure if left out.
-            level: how much belief lies inside an interval.
+            level: the probability that lies inside an interval.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
             title: the title; left out, it says what is shown.
         """
@@ -186,7 +187,7 @@ class HMMPosterior(Frozen, Tabular):
 
     @property
     def exact(self) -> bool:
-        """Whether this is exact: draws are not."""
+        """Whether this is exact; draws never are."""
         return False
 
     @property
@@ -196,7 +197,7 @@ class HMMPosterior(Frozen, Tabular):
 
     @property
     def transition(self) -> ParameterDraws:
-        """The probabilities of the next state, a row for each."""
+        """The probabilities of the next state, a row for each state."""
         return self["transition"]
 
     @property
@@ -219,11 +220,11 @@ class HMMPosterior(Frozen, Tabular):
         )
 
     def to_dict(self) -> dict[str, dict[str, list[float]]]:
-        """The draws of each number of each part."""
+        """The draws of each parameter of each part."""
         return {part.name: part.to_dict() for part in self.parts}
 
     def to_pandas(self) -> Any:
-        """A data frame with a row for each number of each part."""
+        """A data frame with a row for each parameter of each part."""
         return pandas().concat({part.name: part.to_pandas() for part in self.parts})
 
     def plot(
@@ -240,7 +241,7 @@ class HMMPosterior(Frozen, Tabular):
         Args:
             ax: axes to draw on; a new figure if left out.
             part: which: one of `names`.
-            level: how much belief lies inside an interval.
+            level: the probability that lies inside an interval.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
             title: the title; left out, it says what is shown.
         """
@@ -252,10 +253,10 @@ class HMMPosterior(Frozen, Tabular):
         notes = [f"{chains * each:,} draws of {chains} chains"]
         if len(rows) > ROWS:
             notes.insert(0, f"... {len(rows) - ROWS:,} more of {len(rows):,} parameters")
-        if self.r_hat > _AGREE:
+        if self.r_hat > _MOST_R_HAT:
             notes.append(
-                f"R-hat up to {self.r_hat:.3f}: the chains disagree. Draw more; or states changed names, "
-                "which only a prior, states that were seen, or parameters to begin with can hold"
+                f"R-hat up to {self.r_hat:.3f}: the chains disagree. Draw more; or states were swapped, "
+                "which only a prior, observed states or parameters to start from can prevent"
             )
         return _HEAD, rows[:ROWS], "; ".join(notes)
 
@@ -326,7 +327,7 @@ def _begin(fitting: HMMLearning, believed: EmissionPrior, random: np.random.Gene
 
 
 def _alpha(fitting: HMMLearning, first: np.ndarray | None, pairs: np.ndarray | None) -> np.ndarray:
-    """Counts, those of the prior, and one; nothing where the model says that there is nothing."""
+    """Dirichlet parameters: counts, those of the prior, and one; zero for what the model rules out."""
     model = fitting.model
     if first is not None:
         there = model._first if model._initial is None else model._first & (model._initial > 0.0)
@@ -347,7 +348,7 @@ def _next(
     observed, emission = fitting.observed, now.emission
     seen = fitting.seen.together(found.seen, len(observed.rows))
     full = observed.rows
-    if not observed.code.size and np.isnan(full).any():  # entries that are missing are drawn, too
+    if not observed.code.size and np.isnan(full).any():  # missing entries are drawn too
         nothing = np.isnan(full).all(axis=1)
         full = np.array(emission.filled(observed, path, random), np.float64).reshape(full.shape)
         full[nothing] = np.nan
@@ -356,7 +357,7 @@ def _next(
 
 
 def _names(fitting: HMMLearning, emission: Emission) -> Iterator[tuple[str, list[str]]]:
-    """The parts, and what each of their entries is called."""
+    """The parts, and the names of their entries."""
     states = [label(state) for state in fitting.model.states]
     yield "initial", states
     yield "transition", [f"{a} -> {b}" for a in states for b in states]

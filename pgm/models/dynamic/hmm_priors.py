@@ -16,16 +16,16 @@ from pgm.variables import Variable
 
 
 class EmissionPrior(Protocol):
-    """The posterior of an emission."""
+    """A prior of an emission's parameters: fits, scores and draws them."""
 
     def fitted(self, emission: Any, statistics: Any) -> Any:
-        """The most probable emission, given statistics of rows."""
+        """The most probable emission, given sufficient statistics of rows."""
 
     def log(self, emission: Any) -> float:
         """The log density of the emission's parameters, up to a constant."""
 
     def drawn(self, emission: Any, statistics: Any, random: np.random.Generator) -> Any:
-        """An emission, drawn from its posterior given statistics of rows."""
+        """An emission drawn from its posterior, given sufficient statistics of rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class UnseenRows:
         return 0.0 if self.statistics is None else float(emission.expected_log(self.statistics))
 
     def drawn(self, emission: Any, statistics: Any, random: np.random.Generator) -> Any:
-        """From a Dirichlet distribution for each state: this many rows, and one of each symbol."""
+        """An emission drawn from a Dirichlet for each state: all its rows, and one of each symbol."""
         if not isinstance(emission, Categorical):
             kind = type(emission).__name__
             wanted = (
@@ -58,10 +58,10 @@ class UnseenRows:
 
 @dataclass(frozen=True, eq=False)
 class NormalRows:
-    """Normal-Wishart beliefs of each state; of diagonal covariances normal-gamma ones of each entry.
+    """Normal-Wishart distributions of each state; for diagonal covariances, normal-gamma ones of each entry.
 
     The log density of mean m and precision P is, up to a constant, strength / 2 log|P| - tr(inverse P) / 2
-    - rows / 2 (m - mean)' P (m - mean), as that of so many normal rows would be if `strength` were `rows`.
+    - rows / 2 (m - mean)' P (m - mean): the log-likelihood of `rows` normal rows if `strength` were `rows`.
     """
 
     mean: np.ndarray  # (k, d)
@@ -94,11 +94,11 @@ class NormalRows:
         return float(-0.5 * (self.strength * np.linalg.slogdet(covariance)[1] + traces).sum())
 
     def drawn(self, emission: Any, statistics: GaussianStatistics, random: np.random.Generator) -> Any:
-        """Precisions from Wishart (of diagonal ones, Gamma) distributions, and means given these."""
+        """Precisions from Wishart (if diagonal, gamma) distributions, and means given these."""
         after = self._after(statistics)
         k, d = after.mean.shape
         root = np.linalg.cholesky(after.inverse)
-        below = np.zeros((k, d, d))  # Bartlett's: of a Wishart matrix with unit scale
+        below = np.zeros((k, d, d))  # Bartlett's factor of a Wishart matrix with unit scale
         at = np.arange(d)
         lost = np.zeros(d) if self.diagonal else at
         df = after.strength + (1.0 if self.diagonal else d)
@@ -113,7 +113,7 @@ class NormalRows:
 
 
 def drawn_rows(alpha: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Rows of probabilities from Dirichlet distributions; what has no alpha stays zero.
+    """Rows of probabilities from Dirichlet distributions; entries whose alpha is zero stay zero.
 
     Small gammas are drawn as logarithms, which do not underflow: Gamma(a) is Gamma(a + 1) U^(1/a).
     """
@@ -132,7 +132,7 @@ def counts_of(given: Any, shape: tuple[int, ...], name: str) -> np.ndarray:
             return np.broadcast_to(given.alpha, shape) - 1.0
         except ValueError:
             raise InvalidArgument(
-                f"prior= of {name!r}: alpha has the shape {given.alpha.shape}, and {shape} is needed."
+                f"prior= of {name!r}: alpha has the shape {given.alpha.shape}, but {shape} is needed."
             ) from None
     if isinstance(given, Laplace):
         given = given.count
@@ -157,10 +157,10 @@ def of_emission(
 
     Args:
         given: a pseudo-count, statistics, a prior, or priors for each state as a list or a dict.
-        emission: as it is now.
+        emission: the current one.
         states: the states.
         rows: what was observed.
-        counts: how often.
+        counts: how often each was.
     """
     k = states.card
     if isinstance(given, int | float) and not isinstance(given, bool):
@@ -174,14 +174,14 @@ def of_emission(
         return _normal_rows(each, emission, states)
     if isinstance(given, Dirichlet | Laplace) and not isinstance(emission, Categorical):
         raise InvalidArgument(
-            f"prior= of 'emission': {given!r} is a belief about probabilities, which a "
-            f"{type(emission).__name__} has not. Name the parts: prior={{'transition': ...}}."
+            f"prior= of 'emission': {given!r} is a prior of probabilities, which a "
+            f"{type(emission).__name__} does not have. Name the parts: prior={{'transition': ...}}."
         )
     return UnseenRows(_statistics(given, emission.gathered(rows, np.zeros((len(rows), k)))))
 
 
 def _of_each(given: Any, states: Variable) -> list[Any] | None:
-    """A normal prior for each state, if these are such."""
+    """A normal prior for each state; None if others, or none, were given."""
     if isinstance(given, NormalGamma | NormalWishart):
         return [given] * states.card
     if isinstance(given, Mapping):
@@ -207,8 +207,8 @@ def _of_each(given: Any, states: Variable) -> list[Any] | None:
 def _normal_rows(each: list[Any], emission: Emission, states: Variable) -> NormalRows:
     if not isinstance(emission, Gaussian):
         raise InvalidArgument(
-            f"prior= of 'emission': {each[0]!r} is a prior of Gaussian emissions, and a "
-            f"{type(emission).__name__} emits others."
+            f"prior= of 'emission': {each[0]!r} is a prior of Gaussian emissions, but this is a "
+            f"{type(emission).__name__}."
         )
     d, form = emission.dim, emission.form
     if form == "tied" or (form == "spherical" and d > 1):
@@ -225,7 +225,7 @@ def _normal_rows(each: list[Any], emission: Emission, states: Variable) -> Norma
             raise InvalidArgument(f"prior= of 'emission': form=\"{form}\" takes {wanted}, not {one!r}.")
         if not gamma and one.mean.size != d:
             raise InvalidArgument(
-                f"prior= of 'emission': {one!r} has {one.mean.size} dimensions, and the Gaussian {d}."
+                f"prior= of 'emission': {one!r} has {one.mean.size} dimensions, but the Gaussian has {d}."
             )
         if gamma:
             strength, inverse = 2.0 * one.a - 1.0, 2.0 * one.b * np.eye(d)
@@ -242,7 +242,7 @@ def _normal_rows(each: list[Any], emission: Emission, states: Variable) -> Norma
 
 
 def _statistics(given: Any, example: Any) -> Any:
-    """Statistics as a prior, if they are of the kind of these."""
+    """Statistics as a prior, if they have the kind and shape of the example."""
     if isinstance(example, np.ndarray):
         return counts_of(given, example.shape, "emission")
     parts = getattr(example, "__dict__", {})

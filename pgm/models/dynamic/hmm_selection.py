@@ -1,4 +1,4 @@
-"""How many hidden states there are: models of several sizes, by a criterion or on held-out sequences."""
+"""Choosing the number of hidden states: models of several sizes, by a criterion or held-out sequences."""
 
 from __future__ import annotations
 
@@ -84,19 +84,19 @@ def select_states(
     Args:
         data: sequences, as for `HMM.fit`.
         emission: what the states emit, its parameters yet to be learned: `pgm.Gaussian(dim=2)`, ...
-        n_states: the numbers of states that are tried.
-        score: "bic" or "aic", the smallest; or "validation", the largest likelihood of sequences held out.
-        search: "starts" fits each size from several guesses; "split" divides the state of the model before
-            that gains most, and stops when the score is no better.
-        validation: the sequences that are held out; or
-        folds: into how many parts the data are divided, of which each is held out once.
+        n_states: the numbers of states to try.
+        score: "bic" or "aic", the smaller the better; or "validation", log P of held-out sequences.
+        search: "starts" fits each size from several guesses; "split" grows the model before by splitting the
+            state that gains most, and stops when the score is no better.
+        validation: sequences to hold out, for score="validation"; or use `folds`.
+        folds: how many parts the data are divided into, each of which is held out once.
         lengths: how many steps each sequence has, if all are concatenated.
         sequence: the column of a data frame that says which sequence a row belongs to.
         prior: pseudo-counts, as for `HMM.fit`.
-        starts: how often each model begins; the best is kept.
+        starts: how many runs of EM for each model; the best is kept.
         max_iter: the largest number of EM steps.
         tol: as for `HMM.fit`.
-        seed: of the guesses.
+        seed: for the random guesses.
 
     Raises:
         InvalidArgument: an option is out of range, or cannot be combined with another; a value is not a
@@ -181,7 +181,7 @@ def _sizes(n_states: Any) -> list[int]:
         found = [None]
     if not found or not all(isinstance(n, int | np.integer) and n >= 1 for n in found):
         raise InvalidArgument(
-            f"n_states= is a range or a list of whole numbers, 1 at least, not {shown(n_states)}."
+            f"n_states= is a range or a list of whole numbers of at least 1, not {shown(n_states)}."
         )
     return [int(n) for n in found]
 
@@ -189,7 +189,7 @@ def _sizes(n_states: Any) -> list[int]:
 def _grown(
     model: HMM, read: Sequences, prior: Any, max_iter: int, tol: float, random: np.random.Generator
 ) -> Iterator[HMM]:
-    """Models with one state more, of which each has divided another state."""
+    """Models with one more state, each of which has split a different state."""
     fitting = HMMLearning(model, read)
     now = Parameters(model.initial, model.transition, model.emission)
     seen = fitting.expect(now).statistics.seen

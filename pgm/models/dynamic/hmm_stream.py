@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 class HMMStream:
-    """A filter that goes on: `push` takes what was observed next, `forecast` looks ahead.
+    """An online filter: `push` takes the next observation, `forecast` looks ahead.
 
-    The results are those of `filter` on all steps; the memory does not grow. A stream copies and pickles.
+    Results equal those of `filter` on all steps; memory does not grow. A stream can be copied and pickled.
 
     >>> import pgm
     >>> coin = pgm.HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
@@ -38,7 +38,7 @@ class HMMStream:
     """
 
     def __init__(self, model: HMM) -> None:
-        """Nothing was observed yet."""
+        """Start before the first observation."""
         self._model = model.copy()
         self._chain = model._chain()
         self._carried: engine.Carried | None = None
@@ -48,7 +48,7 @@ class HMMStream:
 
     @property
     def state(self) -> Distribution:
-        """The distribution of the last state given all observations, or that of the first."""
+        """The distribution of the latest state given all observations; before any, that of the first."""
         return Distribution((self._model.variable,), self._belief, CHAIN)
 
     @property
@@ -69,7 +69,7 @@ class HMMStream:
             data: what is observed in a step, None where nothing was; or a list or an array of these.
 
         Raises:
-            InvalidArgument: a value is not one of the symbols, or not a number; no step; several sequences.
+            InvalidArgument: a value is not one of the symbols, or not a number; no step; many sequences.
             ImpossibleEvidence: no path of states emits this; the message names the step.
 
         >>> import pgm
@@ -107,13 +107,13 @@ class HMMStream:
         return x
 
     def forecast(self, steps: int = 1) -> SequenceForecast:
-        """The states of the steps to come, and what will be observed.
+        """Return the states of the steps to come, and what will be observed.
 
         Args:
             steps: how many.
 
         Raises:
-            InvalidArgument: steps is not a whole number of 1 at least.
+            InvalidArgument: steps is not a whole number of at least 1.
 
         >>> import pgm
         >>> coin = pgm.HMM([1.0, 0.0], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
@@ -124,11 +124,11 @@ class HMMStream:
         return self._model._forecast(before, steps_ahead(steps), self._log)
 
     def copy(self) -> HMMStream:
-        """A stream that goes on from here apart from this one."""
+        """Return an independent copy, which goes on from here."""
         return copy.copy(self)
 
     def __repr__(self) -> str:
-        """How far it is."""
+        """The steps and the log-likelihood so far."""
         return f"stream of a hidden Markov model: {self._steps:,} steps, log-likelihood {self._log:.6f}"
 
     def _repr_html_(self) -> str:

@@ -34,24 +34,24 @@ class InputOutputHMM(HiddenChain):
     """A hidden Markov model whose parts may depend on inputs (Bengio & Frasconi 1996).
 
     Args:
-        initial: the probabilities of the states in the first step; or what gives them from its inputs:
+        initial: the probabilities of the states in the first step; or a model of them given its inputs:
             `pgm.Softmax(...)` with one row, `pgm.ByInput({value: probabilities})`.
-        transition: for each state the probabilities of the next one; or what gives them from inputs:
-            `pgm.Softmax(...)` with a row for each state, `pgm.ByInput({value: rows})`. This is a gate with
-            memory: with it, states are a Markov mixture of experts (Meila & Jordan 1996).
+        transition: for each state the probabilities of the next one; or a model of them given inputs:
+            `pgm.Softmax(...)` with a row for each state, `pgm.ByInput({value: rows})`. Such a gate has
+            memory: the states are then a Markov mixture of experts (Meila & Jordan 1996).
         emission: what the states emit, given inputs: `pgm.Regression(...)`, `pgm.Softmax(...)`,
-            `pgm.ByInput({value: distribution})`, `pgm.Estimators(...)` of
-            scikit-learn; or a distribution that does not depend on them.
+            `pgm.ByInput({value: distribution})`, `pgm.Estimators(...)` of scikit-learn; or a distribution
+            that does not depend on them.
         states: the names of the states; 0, 1, ... if left out.
         n_states: how many there are, if nothing else determines it.
-        window: this many rows of inputs before a step are inputs of it too; zeros stand before the first.
-        lags: so many past observations are inputs too, behind the others, the last one first.
-        entering: whether a transition depends on the inputs of the step that it leads into; else on those of
+        window: the inputs of this many earlier steps are inputs of a step too; zeros before the first.
+        lags: this many past observations are inputs too, after the others, most recent first.
+        entering: True if a transition depends on the inputs of the step that it enters; False if on those of
             the step that it leaves.
         name: of the model, in print and in files.
 
-    Everything takes `inputs=`: a row for each step of each sequence, as the data are given; of a data frame
-    the names of columns.
+    All questions take `inputs=`: a row for each step of each sequence, in the form of the data; for a data
+    frame, the names of its columns.
 
     >>> import pgm
     >>> lines = InputOutputHMM(
@@ -69,7 +69,7 @@ class InputOutputHMM(HiddenChain):
     entering: bool
     _by_inputs: dict[str, Any]  # parts that depend on inputs
     _values: tuple[Any, ...] | None  # of an input that all parts take value by value
-    _width: int | None  # of inputs, without windows and lags; None: yet unknown
+    _width: int | None  # how many inputs, without window and lags; None: not known yet
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class InputOutputHMM(HiddenChain):
         if isinstance(emission, Emission):
             if emission.has_parameters and (emission.n_states or 1) != k:
                 raise InvalidArgument(
-                    f"emission= has {emission.n_states or 1} rows, and there are {k} states."
+                    f"emission= has {emission.n_states or 1} rows, but there are {k} states."
                 )
         else:
             self._by_inputs["emission"] = emission
@@ -131,7 +131,7 @@ class InputOutputHMM(HiddenChain):
         )
 
     def _take_inputs(self) -> None:
-        """How many inputs there are, and whether they are values that all parts know."""
+        """Find how many inputs there are, and whether they are values that all parts know."""
         given = list(self._by_inputs.values())
         self._values = None
         if given and not self.lags and not self.window and all(isinstance(one, ByInput) for one in given):
@@ -157,23 +157,23 @@ class InputOutputHMM(HiddenChain):
             self._width = own
 
     def _lag_width(self) -> int:
-        """How many inputs one past observation is."""
+        """How many inputs one past observation makes."""
         if not self.lags:
             return 0
         if self._emission.domain is not None:
             return int(self._emission.domain.card) - 1
         return int(self._emission.dim)
 
-    # --- what there is ---
+    # --- properties ---
 
     @property
     def initial(self) -> Any:
-        """The probabilities of the states in the first step, or what gives them from inputs."""
+        """The probabilities of the states in the first step, or a model of them given inputs."""
         return self._part("initial")
 
     @property
     def transition(self) -> Any:
-        """P(next state | state), or what gives it from inputs."""
+        """P(next state | state), or a model of it given inputs."""
         return self._part("transition")
 
     @property
@@ -223,13 +223,13 @@ class InputOutputHMM(HiddenChain):
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
-            inputs: a row for each step, as the data are given; of a data frame the names of columns.
-            before: with lags, what was observed before the first step, the last one first. Left out: the
-                first observations are taken as given.
+            inputs: a row for each step, in the form of the data; for a data frame, the names of its columns.
+            before: with lags, what was observed before the first step, most recent first. If left out, the
+                first observations are conditioned on.
             lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
-            by: "sequence" for an array with one entry for each, "step" for each step's share given those
-                before; all together if left out.
+            by: "sequence" for an array with one entry for each, "step" for log P of each step given those
+                before it; the total if left out.
 
         Raises:
             InvalidArgument: a value is not one of the symbols, or not a number; an input is missing.
@@ -249,7 +249,7 @@ class InputOutputHMM(HiddenChain):
 
         Args:
             data: a sequence, or several; see `score`.
-            inputs: a row for each step, as the data are given; of a data frame the names of columns.
+            inputs: a row for each step, in the form of the data; for a data frame, the names of its columns.
             before: with lags, what was observed before the first step.
             lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
@@ -274,11 +274,11 @@ class InputOutputHMM(HiddenChain):
 
         Args:
             data: a sequence, or several; see `score`.
-            inputs: a row for each step, as the data are given; of a data frame the names of columns.
+            inputs: a row for each step, in the form of the data; for a data frame, the names of its columns.
             before: with lags, what was observed before the first step.
             lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
-            lag: given only what was observed up to this many steps later.
+            lag: condition only on what was observed up to this many steps later.
 
         Raises:
             InvalidArgument: a value is not one of the symbols, or not a number; an input is missing; a bad
@@ -294,7 +294,7 @@ class InputOutputHMM(HiddenChain):
 
         Args:
             data: a sequence, or several; see `score`.
-            inputs: a row for each step, as the data are given; of a data frame the names of columns.
+            inputs: a row for each step, in the form of the data; for a data frame, the names of its columns.
             before: with lags, what was observed before the first step.
             lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
@@ -320,9 +320,9 @@ class InputOutputHMM(HiddenChain):
 
         Args:
             data: a sequence; see `score`.
-            steps: how many steps to look ahead; with lags one, for what is further depends on what comes.
-            inputs: a row for each step, as the data are given; of a data frame the names of columns.
-            future: the rows of inputs of the steps ahead.
+            steps: how many steps to look ahead; with lags only one, since later steps depend on what comes.
+            inputs: a row for each step, in the form of the data; for a data frame, the names of its columns.
+            future: a row of inputs for each step ahead.
             before: with lags, what was observed before the first step.
             lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
@@ -339,10 +339,10 @@ class InputOutputHMM(HiddenChain):
         rows = None
         if self._width:
             if future is None:
-                raise InvalidArgument("future= has the rows of inputs of the steps ahead.")
+                raise InvalidArgument("The model has inputs: future= has a row of them for each step ahead.")
             rows = self._columns(sequences_of(future, vector=self._width > 1))
             if len(rows) != ahead:
-                raise InvalidArgument(f"future= has {len(rows)} rows, and {ahead} steps are ahead.")
+                raise InvalidArgument(f"future= has {len(rows)} rows, but there are {ahead} steps ahead.")
 
         def one(n: int, a: int, b: int) -> SequenceForecast:
             own = np.zeros((b - a, 0)) if rows is None else read.own[a:b]
@@ -371,14 +371,14 @@ class InputOutputHMM(HiddenChain):
         given: Any = None,
         seed: int | np.random.Generator | None = None,
     ) -> Any:
-        """Draw states and what they emit; or, given a sequence, paths that may be behind it.
+        """Draw states and what they emit; or, given a sequence, paths of states from their posterior.
 
         Args:
             n: how many steps; with `given`, how many paths.
             sequences: how many sequences, each of n steps; one by itself if left out.
             inputs: a row for each step, the same for all sequences.
             before: with lags, what was observed before the first step.
-            given: a sequence: its states are drawn, and what was not observed.
+            given: a sequence: its states are drawn, and its missing observations.
             seed: a whole number, or a numpy Generator.
 
         Raises:
@@ -387,9 +387,9 @@ class InputOutputHMM(HiddenChain):
         """
         random, n, many = generator(seed), draw_count(n), 1 if sequences is None else draw_count(sequences)
         if n < 1:
-            raise InvalidArgument("n is how many steps, or paths, are drawn, 1 at least; not 0.")
+            raise InvalidArgument("n is how many steps, or paths, are drawn: at least 1, not 0.")
         if many < 1:
-            raise InvalidArgument("sequences= is how many sequences are drawn, 1 at least; not 0.")
+            raise InvalidArgument("sequences= is how many sequences are drawn: at least 1, not 0.")
         if given is not None:
             if sequences is not None:
                 raise InvalidArgument("With given=, n is how many paths are drawn: leave out sequences=.")
@@ -403,7 +403,7 @@ class InputOutputHMM(HiddenChain):
         check_steps(n, many)
         own = np.zeros((n, 0)) if not self._width else self._columns(self._inputs(inputs, None))
         if len(own) != n:
-            raise InvalidArgument(f"inputs= has {len(own)} rows, and {n} steps are drawn.")
+            raise InvalidArgument(f"inputs= has {len(own)} rows, but {n} steps are drawn.")
         moved = with_past(own, self.window, None, 0, None)
         if self.lags:
             paths, seen = self._drawn_on(moved, many, before, random)
@@ -419,10 +419,10 @@ class InputOutputHMM(HiddenChain):
     def _drawn_on(
         self, moved: np.ndarray, many: int, before: Any, random: np.random.Generator
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Draw step by step, where what is drawn is an input of the next; all sequences at once."""
+        """Draw step by step, all sequences at once: each draw is an input of the next step."""
         first = self._before(before)
         if first is None:
-            raise InvalidArgument("before= has what was observed before the first step, the last one first.")
+            raise InvalidArgument("before= has what was observed before the first step, most recent first.")
         past, n, vector = np.tile(first, (many, 1, 1)), len(moved), self._emission.vector
         codes, seen, row = np.empty((n, many), np.int32), [], np.empty((many, 0))
         for t in range(n):
@@ -455,21 +455,21 @@ class InputOutputHMM(HiddenChain):
     ) -> Self:
         """Learn from sequences and their inputs by EM; returns the model itself.
 
-        Tables and regressions have their best values in each step; a softmax climbs by Newton's steps, so the
+        Each M-step maximises over tables and regressions, and improves a softmax by Newton steps, so the
         likelihood never falls.
 
         Args:
             data: a sequence, or several; see `score`.
-            inputs: a row for each step, as the data are given; of a data frame the names of columns.
+            inputs: a row for each step, in the form of the data; for a data frame, the names of its columns.
             before: with lags, what was observed before the first step.
             lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
             weights: how much each sequence counts; 1 if left out.
             fixed: names of parts that stay: "initial", "transition", "emission".
-            starts: how often to begin; all but the first from guesses. The best is kept.
+            starts: how many runs of EM, all but the first from random guesses; the best is kept.
             max_iter: the largest number of steps.
-            tol: it has converged when a step gains no more, for each unit of log-likelihood.
-            seed: of the guesses.
+            tol: it has converged when the relative gain in log-likelihood is at most this.
+            seed: for the random guesses.
 
         Raises:
             InvalidArgument: an option is out of range; a value is not a symbol; the noise of a state
@@ -489,15 +489,15 @@ class InputOutputHMM(HiddenChain):
         Args:
             steps: how many.
             inputs: a row for each step.
-            before: with lags, what was observed before the first step, the last one first.
+            before: with lags, what was observed before the first step, most recent first.
 
         Raises:
-            InvalidArgument: it is not a number of at least 1, an input is missing, or what is emitted has no
-                network.
+            InvalidArgument: it is not a whole number of at least 1, an input is missing, or the emission
+                cannot be written as nodes.
         """
         return input_output_network.network(self, steps_of(steps), inputs, before)
 
-    # --- how ---
+    # --- internals ---
 
     def _fed(self, data: Any, lengths: Any, sequence: Any, inputs: Any, before: Any) -> Fed:
         return fed(self, data, lengths, sequence, inputs, before)
@@ -508,11 +508,11 @@ class InputOutputHMM(HiddenChain):
         return sequences_of(inputs, vector=(self._width or 2) > 1, lengths=lengths)
 
     def _columns(self, read: Sequences) -> np.ndarray:
-        """Rows of inputs as floats; of values by their positions."""
+        """Rows of inputs as floats; values become their positions."""
         return input_rows(read, self._values, self._width or 1)
 
     def _before(self, before: Any) -> np.ndarray | None:
-        """Past observations before the first step, (lags, dimensions), the last one first."""
+        """Past observations before the first step, (lags, dimensions), most recent first."""
         if before is None:
             return None
         if not self.lags:
@@ -521,7 +521,7 @@ class InputOutputHMM(HiddenChain):
         found = self._past_of(sequences_of(given, vector=self._emission.vector))
         if len(found) != self.lags or np.isnan(found).any():
             many = f"{self.lags} observation{'s' * (self.lags > 1)}"
-            raise InvalidArgument(f"before= has {many}, the last one first, not {shown(before)}.")
+            raise InvalidArgument(f"before= has {many}, most recent first, not {shown(before)}.")
         return found
 
     def _past_of(self, read: Sequences) -> np.ndarray:
@@ -575,7 +575,7 @@ class InputOutputHMM(HiddenChain):
         return Rows(logs, np.empty(0, np.int32), read.starts)
 
     def _check_inputs(self, read: Any, y: np.ndarray) -> None:
-        """Every observation has its inputs, but those that are taken as given."""
+        """Refuse an observation that lacks inputs, unless it is conditioned on."""
         there = y >= 0 if self._emission.domain is not None else ~np.isnan(y.reshape(len(y), -1)).all(axis=1)
         bad = np.isnan(read.x).any(axis=1) & there & ~read.taken
         if bad.any():

@@ -1,4 +1,4 @@
-"""How input-output models learn: each part from its expected counts and the inputs they belong to."""
+"""EM for input-output models: each part learns from its expected counts and their inputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .inputs import Fed
 
 
 class InputOutputLearning(hidden_learning.HiddenLearning):
-    """What is learned, from what, and what stays; one for each call of `fit`."""
+    """One call of `fit`: the model, the data with their inputs, and what stays fixed."""
 
     def __init__(self, model: Any, read: Fed, weights: Any, fixed: Any) -> None:
         """Check what was asked for."""
@@ -43,7 +43,7 @@ class InputOutputLearning(hidden_learning.HiddenLearning):
         return EStep(log, log + sum(part._log_prior for part in now._by_inputs.values()), found)
 
     def maximise(self, now: Any, found: Any, iteration: int) -> Any:
-        """Parts that are more likely for these counts, where they can be."""
+        """Parts for which these counts are more likely; fixed ones stay."""
         k = now.n_states
         made = now.copy()
         made._tables, made._by_inputs = dict(now._tables), dict(now._by_inputs)
@@ -78,7 +78,7 @@ class InputOutputLearning(hidden_learning.HiddenLearning):
         bad = getattr(made._emission, "_collapsed", lambda y: None)(self.y[use])
         if bad is not None:
             raise Collapsed(
-                f"The noise of state {made.states[bad]!r} collapsed {when}: what it explains lies on a line. "
+                f"The noise of state {made.states[bad]!r} collapsed {when}: its data lie on a line. "
                 "Use fewer states, fewer inputs, or other starts, by starts= and seed=."
             )
 

@@ -1,4 +1,4 @@
-"""Input-output models as Bayesian networks: tables with the inputs put in, past observations as parents."""
+"""Input-output models as Bayesian networks: tables at given inputs, past observations as parents."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from .input_output_hmm import InputOutputHMM
 
 
-class _At:
-    """What is emitted at some inputs, as a distribution without inputs."""
+class _EmissionAt:
+    """An emission at given inputs, as a distribution without inputs."""
 
     def __init__(self, emission: Any, x: np.ndarray) -> None:
         self.emission, self.x = emission, x
@@ -34,7 +34,7 @@ class _At:
         return found
 
     def log_rows(self, rows: np.ndarray) -> np.ndarray:
-        """Logarithms of symbols."""
+        """Log-probabilities of symbols."""
         return np.asarray(self.emission._log_given(rows, np.repeat(self.x[None], len(rows), axis=0)))
 
     def normals(self) -> tuple[np.ndarray, np.ndarray] | None:
@@ -46,18 +46,20 @@ class _At:
 
 
 def network(model: InputOutputHMM, steps: int, inputs: Any, before: Any) -> BayesianNetwork:
-    """The network of this many steps with these inputs."""
+    """The Bayesian network of this many steps with these inputs."""
     model._check_parameters()
     if model._width and inputs is None:
         raise InvalidArgument("The model has inputs: inputs= has a row for each step.")
     own = model._columns(model._inputs(inputs, None)) if model._width else np.zeros((steps, 0))
     if len(own) != steps:
-        raise InvalidArgument(f"inputs= has {len(own)} rows, and there are {steps} steps.")
+        raise InvalidArgument(f"inputs= has {len(own)} rows, but there are {steps} steps.")
     first = model._before(before)
     if model.lags and first is None:
-        raise InvalidArgument("before= has what was observed before the first step, the last one first.")
+        raise InvalidArgument("before= has what was observed before the first step, most recent first.")
     if model.lags and not {"initial", "transition"}.isdisjoint(model._by_inputs):
-        raise InvalidArgument("Transitions that depend on past observations have no form as a network yet.")
+        raise InvalidArgument(
+            "Transitions that depend on past observations cannot be written as a network yet."
+        )
     x = with_past(own, model.window, None, 0, None)
     cpds: list[CPD] = []
     for t in range(steps):
@@ -72,16 +74,16 @@ def network(model: InputOutputHMM, steps: int, inputs: Any, before: Any) -> Baye
         if "emission" not in model._by_inputs:
             cpds += observed(model._emission, (hidden,), str(t))
         elif not model.lags:
-            cpds += observed(_At(model._emission, x[t]), (hidden,), str(t))
+            cpds += observed(_EmissionAt(model._emission, x[t]), (hidden,), str(t))
         elif model._emission.domain is not None:
             cpds.append(_symbols(model, hidden, x[t], first, t))
         else:
-            cpds += _numbers(model, hidden, x[t], first, t)
+            cpds += _values(model, hidden, x[t], first, t)
     return BayesianNetwork._from_cpds(model.name, cpds)
 
 
 def _symbols(model: InputOutputHMM, hidden: Variable, own: np.ndarray, first: Any, t: int) -> CPD:
-    """A symbol given the state and symbols before it."""
+    """A symbol given the state and past symbols."""
     domain = model._emission.domain
     there = [lag for lag in range(1, model.lags + 1) if lag <= t]
     parents = tuple(Variable.of(f"observation[{t - lag}]", domain) for lag in there)
@@ -98,8 +100,8 @@ def _symbols(model: InputOutputHMM, hidden: Variable, own: np.ndarray, first: An
     return TableCPD.trusted(seen, (*parents, hidden), table)
 
 
-def _numbers(model: InputOutputHMM, hidden: Variable, own: np.ndarray, first: Any, t: int) -> list[CPD]:
-    """Densities of the values given the state, past values, and those before them in the step."""
+def _values(model: InputOutputHMM, hidden: Variable, own: np.ndarray, first: Any, t: int) -> list[CPD]:
+    """A density for each value given the state, past values, and the values before it in the step."""
     emission = model._emission
     w, noise = emission._known
     d = emission.dim

@@ -1,4 +1,4 @@
-"""Sequences with inputs: each step's own, those of a window before it, and past observations."""
+"""Sequences with inputs: those of each step, those of a window before it, and past observations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOTHING = np.empty((0, 0))
 
 @dataclass(frozen=True, eq=False)
 class Fed(Sequences):
-    """Observed rows and the inputs of each; NaN where an input is not there."""
+    """Observed rows and the inputs of each; NaN where an input is missing."""
 
     x: np.ndarray = field(default_factory=lambda: _NOTHING)  # all inputs of each row
     own: np.ndarray = field(default_factory=lambda: _NOTHING)  # without window and past observations
@@ -36,7 +36,7 @@ class Fed(Sequences):
 
     @cached_property
     def taken(self) -> np.ndarray:
-        """Rows whose observations are taken as given, for nothing is known of what was before them."""
+        """Rows whose observations are conditioned on, because what came before is not known."""
         if not self.lags or self.before is not None:
             return np.zeros(self.n_rows, bool)
         return np.asarray(self.position < self.lags)
@@ -64,13 +64,13 @@ class Fed(Sequences):
         return _distinct(found)
 
     def lacks(self, row: int, what: str) -> InvalidArgument:
-        """An error about an input that is not there."""
+        """The error for a missing input."""
         place = self.place(row)
         said = f"{place[0].upper()}{place[1:]}: an input that {what} is missing."
         if self.lags:
             said += (
-                " Past observations are inputs: a gap leaves the next steps without theirs. Say what was "
-                "before the first step by before=; after a gap begin a new sequence."
+                " Past observations are inputs: a gap leaves the next steps without theirs. Give what came "
+                "before the first step as before=; start a new sequence after a gap."
             )
         return InvalidArgument(said)
 
@@ -105,8 +105,9 @@ def fed(model: InputOutputHMM, data: Any, lengths: Any, sequence: Any, inputs: A
         found = sequences(inputs, vector=(model._width or 1) > 1, lengths=lengths)
         if not np.array_equal(found.starts, read.starts):
             raise InvalidArgument(
-                f"inputs= has {found.n_rows:,} rows in {len(found)} sequence{'s' * (len(found) > 1)}, and "
-                f"the data {read.n_rows:,} in {len(read)}: each step has a row of inputs."
+                f"inputs= has {found.n_rows:,} row{'s' * (found.n_rows != 1)} in {len(found)} "
+                f"sequence{'s' * (len(found) > 1)}, but "
+                f"the data have {read.n_rows:,} in {len(read)}: each step needs a row of inputs."
             )
         beside = Sequences(found.rows, read.starts, read.lone, read.ids, "inputs=")
     own = (
@@ -121,7 +122,7 @@ def fed(model: InputOutputHMM, data: Any, lengths: Any, sequence: Any, inputs: A
 
 
 def _columns_of(inputs: Any) -> list[str] | None:
-    """Names of columns, if these are such."""
+    """The names of columns; None if the inputs are rows."""
     if isinstance(inputs, str):
         return [inputs]
     if isinstance(inputs, list | tuple) and inputs and all(isinstance(name, str) for name in inputs):
@@ -130,7 +131,7 @@ def _columns_of(inputs: Any) -> list[str] | None:
 
 
 def input_rows(read: Sequences, values: tuple[Any, ...] | None, width: int) -> np.ndarray:
-    """Rows of inputs as floats; values that have names are given by their positions."""
+    """Rows of inputs as floats; values of a list become their positions in it."""
     if values is None:
         return read.floats(width, flat=width == 1 and not isinstance(read.rows, dict))
     domain: Domain = as_domain(list(values))
@@ -147,15 +148,15 @@ def with_past(
     before: np.ndarray | None,
     position: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Inputs of each row, of `window` rows before it, and `lags` past observations.
+    """Inputs of each row, those of `window` rows before it, and `lags` past observations.
 
     Args:
         own: inputs of each row.
-        window: this many rows before; zeros stand before the first.
+        window: how many rows before; zeros before the first.
         past: observations of each row as inputs of later ones.
-        lags: so many of them.
-        before: those before the first row, the last one first; None: not known.
-        position: the step of each row in its sequence; None: all are of one.
+        lags: how many past observations.
+        before: those before the first row, most recent first; None: not known.
+        position: the step of each row in its sequence; None: all rows are of one.
     """
     at = np.arange(len(own)) if position is None else position
     parts = [own]

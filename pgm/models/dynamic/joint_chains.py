@@ -34,7 +34,7 @@ class JointChains(HiddenChain):
     """Several hidden chains, whose states together are tuples."""
 
     variables: tuple[Variable, ...]
-    _above: tuple[tuple[int, ...], ...]  # chains whose new states each one sees
+    _above: tuple[tuple[int, ...], ...]  # for each chain, those whose new states it depends on
     _arcs: int  # how many a step has
 
     @property
@@ -65,7 +65,7 @@ class JointChains(HiddenChain):
         return self._table("initial", chain)
 
     def transition(self, chain: str) -> np.ndarray:
-        """P(next state | what it depends on) of a chain; the last two axes are the last state and the next.
+        """P(next state | what it depends on); the last two axes are the chain's previous state and the next.
 
         Args:
             chain: its name.
@@ -88,7 +88,7 @@ class JointChains(HiddenChain):
             self._check_parameters()
         return self._tables[part, chain]
 
-    # --- how it is made ---
+    # --- construction ---
 
     def _take(
         self, variables: tuple[Variable, ...], given: Mapping[Key, Any], shapes: Mapping[Key, Any], name: Any
@@ -118,7 +118,7 @@ class JointChains(HiddenChain):
         pairs = zip(self.variables, self._above, strict=True)
         return tuple(Link(v.name, v.card, above) for v, above in pairs)
 
-    # --- what comes back ---
+    # --- results ---
 
     def _beliefs(self, values: np.ndarray, scores: np.ndarray, about: str) -> JointBeliefs:
         return JointBeliefs(self.variable, np.array(values), np.array(scores), about, self.variables)
@@ -188,7 +188,7 @@ class JointChains(HiddenChain):
         return "given"
 
     def _case(self, v: Variable, part: str, case: tuple[int, ...]) -> str:
-        """What a row of a table is given."""
+        """What a row of a table is conditional on."""
         m = self.variables.index(v)
         parents = [self.variables[i] for i in self._above[m]] + ([v] if part == "next" else [])
         said = [f"{p.name}={p.states[code]}" for p, code in zip(parents, case, strict=True)]
@@ -211,7 +211,7 @@ def named(given: Any, what: str, default: str = "chain") -> dict[str, Any]:
         found = dict(given)
         for name in found:
             if not isinstance(name, str) or not name:
-                raise InvalidArgument(f"Chains are named by texts, not {shown(name)}.")
+                raise InvalidArgument(f"The name of a chain is text, not {shown(name)}.")
     elif isinstance(given, list | tuple):
         found = {f"{default}{i}": one for i, one in enumerate(given)}
     else:
@@ -228,7 +228,7 @@ def variable_of(name: str, states: Any, size: int | None) -> Variable:
     domain: Domain
     if isinstance(states, int | np.integer) and not isinstance(states, bool):
         if states < 1:
-            raise InvalidArgument(f"The chain {name!r} has one state at least, not {shown(states)}.")
+            raise InvalidArgument(f"The chain {name!r} has at least one state, not {shown(states)}.")
         domain = as_domain(list(range(int(states))))
     elif states is not None:
         if unordered(states) or isinstance(states, str) or not hasattr(states, "__iter__"):
@@ -239,9 +239,9 @@ def variable_of(name: str, states: Any, size: int | None) -> Variable:
     elif size is not None:
         domain = as_domain(list(range(size)))
     else:
-        raise InvalidArgument(f"How many states has {name!r}? Give its tables, or its states.")
+        raise InvalidArgument(f"How many states does {name!r} have? Give its tables, or its states.")
     if size is not None and domain.card != size:
-        raise InvalidArgument(f"The chain {name!r} has {domain.card} states, and its tables have {size}.")
+        raise InvalidArgument(f"The chain {name!r} has {domain.card} states, but its tables have {size}.")
     return Variable.of(name, domain)
 
 
@@ -268,7 +268,7 @@ def chain_of(name: str, given: Any) -> tuple[Variable, Any, Any]:
 
 
 def check_emission(emission: Any, rows: int, what: str) -> None:
-    """That it is one, and has as many rows as there are states."""
+    """Refuse what is not an emission with a row for each combination of states."""
     if not isinstance(emission, Emission):
         raise InvalidArgument(
             f"{what} is a distribution such as pgm.Categorical(...) or pgm.Gaussian(...), not "
@@ -276,6 +276,6 @@ def check_emission(emission: Any, rows: int, what: str) -> None:
         )
     if emission.has_parameters and (emission.n_states or 1) != rows:
         raise InvalidArgument(
-            f"{what} has {emission.n_states or 1} rows, and there are {rows:,} combinations of states: it "
-            "has a row for each, and the states of the last chain vary fastest."
+            f"{what} has {emission.n_states or 1} rows, but there are {rows:,} combinations of states: it "
+            "needs a row for each, and the states of the last chain vary fastest."
         )

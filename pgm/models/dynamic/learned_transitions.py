@@ -1,4 +1,4 @@
-"""Which variables of a step depend on which, and on the step before: dynamic networks from sequences."""
+"""Learning the structure of dynamic networks: what depends on what, within a step and on earlier ones."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class LearnedTransitions(Frozen):
     """A dynamic Bayesian network learned from sequences.
 
-    `network` is the fitted `DynamicBayesianNetwork`, `structure` the search over steps and those before them,
-    with nodes such as "rain" and "rain[-1]".
+    `network` is the fitted `DynamicBayesianNetwork`, `structure` the result of the search, with nodes such as
+    "rain" and "rain[-1]".
     """
 
     network: DynamicBayesianNetwork
@@ -43,7 +43,7 @@ class LearnedTransitions(Frozen):
         return self.__dict__
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """As it was."""
+        """Restore everything."""
         self.__dict__.update(state)
 
     def to_dict(self) -> dict[str, Any]:
@@ -61,7 +61,7 @@ class LearnedTransitions(Frozen):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw the step and what it looks back to, and the score's growth; returns the Axes.
+        """Draw the step and what it looks back to, and how the score grew; returns the Axes.
 
         Args:
             ax: axes to draw on, the network alone; a new figure if left out.
@@ -96,7 +96,7 @@ def learn_transitions(
     """Learn the arrows of a dynamic Bayesian network, within a step and from earlier ones, and fit it.
 
     Every step that has enough steps before it is a row; parents are sought among the variables of the same
-    step and, as "rain[-1]", of those before. Nothing points back in time.
+    step and, as "rain[-1]", of earlier ones. No arrow points back in time.
 
     Args:
         frame: a data frame or dict of columns of states, one row for each step, without gaps; or a list of
@@ -107,10 +107,10 @@ def learn_transitions(
         score: as for `learn_structure`.
         search: as for `learn_structure`.
         max_parents: as for `learn_structure`.
-        require: arcs such as ("rain[-1]", "rain") that the network has.
-        forbid: arcs that it has not.
+        require: arcs such as ("rain[-1]", "rain") that the network must have.
+        forbid: arcs that it must not have.
         seed: for everything random.
-        states: {name: states in order} of columns whose states the data should not decide.
+        states: {name: states in order} for columns whose states are not to be taken from the data.
 
     Raises:
         InvalidFrame: gaps, continuous columns, or sequences that are all too short.
@@ -128,7 +128,7 @@ def learn_transitions(
     if isinstance(lag, bool) or not isinstance(lag, int | np.integer) or lag < 1:
         raise InvalidArgument(f"lag= is a whole number of at least 1, not {shown(lag)}.")
     if sequence is not None and lengths is not None:
-        raise InvalidArgument("sequence= and lengths= say the same in two ways: leave one of them out.")
+        raise InvalidArgument("sequence= and lengths= say the same thing in two ways: leave one of them out.")
     frame = plain(frame)
     if isinstance(frame, list):
         read_apart = sequences(frame, vector=True, lengths=lengths, sequence=sequence)
@@ -180,14 +180,14 @@ def _sequences(
     if sequence is not None:
         keys = observations(frame, names=[sequence]).codes.get(sequence)
         if keys is None:
-            raise InvalidFrame(f"The column {shown(sequence)} is continuous, and tells no sequences apart.")
+            raise InvalidFrame(f"The column {shown(sequence)} is continuous: it cannot tell sequences apart.")
         _, first = np.unique(keys, return_index=True)
         rank = np.argsort(np.argsort(first))
         order = np.argsort(rank[np.searchsorted(np.unique(keys), keys)], kind="stable")
         return order, np.bincount(rank[np.searchsorted(np.unique(keys), keys)]).tolist()
     sizes = [n_rows] if lengths is None else [int(size) for size in lengths]
     if sum(sizes) != n_rows or min(sizes, default=0) < 1:
-        raise InvalidArgument(f"lengths= adds up to {sum(sizes):,}, and the frame has {n_rows:,} rows.")
+        raise InvalidArgument(f"lengths= adds up to {sum(sizes):,}, but the frame has {n_rows:,} rows.")
     return np.arange(n_rows), sizes
 
 
@@ -203,7 +203,7 @@ def _fitted(
     made = DynamicBayesianNetwork(net.name)
     for name in [node for node in net.topological_order() if node in variables]:
         parents, card = net.parents(name), variables[name].card
-        found = [_apart(parent, variables) for parent in parents]
+        found = [_named(parent, variables) for parent in parents]
         tables = []  # of step 0, of step 1, ..., and of all later ones
         for behind in [*range(max((k for _, k in found), default=0)), lag]:
             shape = [variables[parent].card for parent, k in found if k <= behind]
@@ -214,8 +214,8 @@ def _fitted(
     return made.fit(dict(whole), lengths=sizes)
 
 
-def _apart(parent: str, variables: Mapping[str, Any]) -> tuple[str, int]:
-    """A variable, and how many steps back it is meant."""
+def _named(parent: str, variables: Mapping[str, Any]) -> tuple[str, int]:
+    """The variable that a parent names, and how many steps back."""
     if parent in variables:
         return parent, 0
     name, _, back = parent[:-1].rpartition("[-")

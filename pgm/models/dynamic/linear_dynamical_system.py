@@ -43,7 +43,7 @@ class LinearDynamicalSystem(Tabular):
     """A linear Gaussian state-space model: linear dynamics and linear observations, both with normal noise.
 
     x[t+1] = A x[t] + B u[t] + b + N(0, Q) and y[t] = C x[t] + D u[t] + d + N(0, R), where u are inputs.
-    Filter, smoother and log-likelihood are exact (Kalman 1960; Rauch, Tung & Striebel 1965), whatever
+    Filter, smoother and log-likelihood are exact (Kalman 1960; Rauch, Tung & Striebel 1965), whichever
     entries are missing.
 
     Args:
@@ -63,7 +63,7 @@ class LinearDynamicalSystem(Tabular):
         observations: names of the entries of an observation.
 
     Raises:
-        InvalidArgument: sizes that do not fit, a covariance that is none, or no stationary start.
+        InvalidArgument: sizes do not fit, a matrix is not a covariance, or there is no stationary start.
 
     >>> lds = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
     >>> round(lds.score([1.0, 0.5, -0.3, 1.2, 2.0]), 6)
@@ -95,7 +95,7 @@ class LinearDynamicalSystem(Tabular):
         own_A = matrix("A", A, None, None, "")
         if isinstance(own_A, np.ndarray) and own_A.shape[-1] != own_A.shape[-2]:
             size = " x ".join(map(str, own_A.shape[-2:]))
-            raise InvalidArgument(f"A= is {size}, and should be square: it makes a state of a state.")
+            raise InvalidArgument(f"A= is {size}, but should be square: it leads from a state to the next.")
         own_C = matrix("C", C, None, None if callable(own_A) else own_A.shape[-1], _OF_STATE)
         if callable(own_C) or callable(R):
             raise InvalidArgument(
@@ -131,7 +131,7 @@ class LinearDynamicalSystem(Tabular):
         self._fit_report = None
         self._names = (names_of("states", states, n, "x"), names_of("observations", observations, m, "y"))
 
-    # --- what it is ---
+    # --- properties ---
 
     @property
     def A(self) -> Any:
@@ -207,7 +207,7 @@ class LinearDynamicalSystem(Tabular):
     ) -> Any:
         """The log density of what was observed; of several series, the sum.
 
-        With a diffuse start it is relative to its infinite width, as in Durbin & Koopman 2012, section 7.2.
+        With a diffuse start it is the diffuse log-likelihood of Durbin & Koopman 2012, section 7.2.
 
         Args:
             data: a value or a row of values for each step, NaN or None where nothing was observed; or a list
@@ -216,8 +216,8 @@ class LinearDynamicalSystem(Tabular):
             times: the time of each step, where A or Q is a function of the gap.
             lengths: the number of steps of each series, if they are concatenated.
             sequence: the column of a data frame that says which series a row belongs to.
-            by: "sequence" for an array with one entry for each series, "step" for each step's share given
-                those before; all together if left out.
+            by: "sequence" for an array with one entry for each series, "step" for the log density of each
+                step given those before it; the total if left out.
 
         Raises:
             InvalidArgument: rows of the wrong width, a series without steps, inputs or times that do not fit.
@@ -238,7 +238,7 @@ class LinearDynamicalSystem(Tabular):
         """The state of each step given what was observed until then; of several series, one for each.
 
         Args:
-            data: as for `score`, and so are the others.
+            data: as for `score`, as are the others.
             inputs: a row for each step.
             times: the time of each step.
             lengths: the number of steps of each series.
@@ -281,7 +281,7 @@ class LinearDynamicalSystem(Tabular):
         """The state of each step given all observations; of several series, one for each.
 
         Args:
-            data: as for `score`, and so are the others.
+            data: as for `score`, as are the others.
             inputs: a row for each step.
             times: the time of each step.
             lengths: the number of steps of each series.
@@ -335,7 +335,7 @@ class LinearDynamicalSystem(Tabular):
             sequence: the column that names series.
 
         Raises:
-            InvalidArgument, ImpossibleEvidence: as for `score`; or steps is not a whole number of 1 at least.
+            InvalidArgument, ImpossibleEvidence: as for `score`; or steps is not a whole number of at least 1.
 
         >>> lds = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
         >>> lds.forecast([1.0, 0.5, -0.3, 1.2, 2.0], steps=2)
@@ -345,7 +345,7 @@ class LinearDynamicalSystem(Tabular):
         what will be observed: .predicted, with standard deviations up to 1.40439 at the end
         """
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
-            raise InvalidArgument(f"steps= is a whole number of 1 at least, not {shown(steps)}.")
+            raise InvalidArgument(f"steps= is a whole number of at least 1, not {shown(steps)}.")
         check_steps(int(steps))
         question = asked(self._p, data, inputs, times, lengths, sequence, int(steps))
         found = []
@@ -389,12 +389,12 @@ class LinearDynamicalSystem(Tabular):
         times: Any = None,
         seed: int | np.random.Generator | None = None,
     ) -> SampledSeries | Any:
-        """Draw a series of n steps, its `.states` and `.observations`; or, given one, what may be behind it.
+        """Draw a series of n steps, its `.states` and `.observations`; or, given one, from the posterior.
 
         Args:
             n: how many steps; with `given`, how many draws.
             sequences: how many series, each of n steps, as a list; one by itself if left out.
-            given: a series: its states are drawn, jointly in all steps, and what was not observed.
+            given: a series: its states are drawn, jointly in all steps, and its missing observations.
             inputs: a row for each step, the same for all series.
             times: the time of each step.
             seed: a whole number, or a numpy Generator.
@@ -417,7 +417,7 @@ class LinearDynamicalSystem(Tabular):
             return self._drawn_given(draw_count(n), given, inputs, times, generator(seed))
         size, many = draw_count(n), 1 if sequences is None else draw_count(sequences)
         if size < 1 or many < 1:
-            raise InvalidArgument("A series has one step at least.")
+            raise InvalidArgument("A series has at least one step.")
         check_steps(size, many)
         if np.isinf(self.covariance).any():
             raise InvalidArgument(
@@ -447,7 +447,7 @@ class LinearDynamicalSystem(Tabular):
         self, many: int, given: Any, inputs: Any, times: Any, random: np.random.Generator
     ) -> PerSequence[SampledSeries]:
         if many < 1:
-            raise InvalidArgument("n is how many series are drawn, 1 at least; not 0.")
+            raise InvalidArgument("n is how many series are drawn: at least 1, not 0.")
         question, clock = asked(self._p, given, inputs, times, None, None), start_clock()
         if not question.lone:
             raise InvalidArgument("given= is one series.")
@@ -499,31 +499,31 @@ class LinearDynamicalSystem(Tabular):
         tol: float = 1e-6,
         seed: int | np.random.Generator | None = None,
     ) -> Self:
-        """Learn the matrices by EM (Shumway & Stoffer 1982), beginning with those given; returns the system.
+        """Learn the matrices by EM (Shumway & Stoffer 1982), starting from those given; returns the system.
 
         The log-likelihood never falls; `fit_report` has the details. The mean and covariance of the first
         state are learned as well, from the stationary ones if none are given; a diffuse start stays.
 
         Args:
-            data: as for `score`, and so are the others.
+            data: as for `score`, as are the others.
             inputs: a row for each step.
             times: the time of each step, where A or Q is a function of the gap.
             lengths: the number of steps of each series.
             sequence: the column that names series.
             weights: how much each series counts; 1 if left out.
             fixed: what stays: names such as ["A", "R"], or a dict from these to arrays of booleans, true
-                where an entry stays. Of a covariance blocks are free, such as its diagonal; a variance of
-                zero stays. What changes from step to step must stay, with all of its equation.
-            prior: how many steps the current parameters weigh, for each part by name, or one for
-                all: as if so many more had had this noise, or had been made by these coefficients.
-            starts: how often to begin; all but the first from parameters near those given. The best is kept.
-            method: "em"; or "squarem" for longer strides (Varadhan & Roland 2008), where many are needed.
+                where an entry stays. The free entries of a covariance are blocks, such as its diagonal; a
+                variance of zero stays. What changes from step to step must stay, with all of its equation.
+            prior: how many steps the current parameters count for, one for all parts or a dict by name: as
+                if that many more steps had been observed with this noise, or with these coefficients.
+            starts: how many runs of EM, all but the first from parameters near those given; the best is kept.
+            method: "em"; or "squarem", which extrapolates (Varadhan & Roland 2008) where steps are many.
             max_iter: the largest number of steps.
-            tol: it has converged when a step gains no more, for each unit of log-likelihood.
-            seed: of the starts.
+            tol: it has converged when the relative gain in log-likelihood is at most this.
+            seed: for the random starts.
 
         Raises:
-            InvalidArgument: matrices change and are not held; an option is out of range; noise collapses.
+            InvalidArgument: matrices change and are not fixed; an option is out of range; noise collapses.
 
         >>> lds = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
         >>> found = lds.fit([1.0, 0.5, -0.3, 1.2, 2.0], max_iter=1)
@@ -580,20 +580,20 @@ class LinearDynamicalSystem(Tabular):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw a step and the one before, an arrow for each entry of A, B, C, D but zeros; returns the Axes.
+        """Draw a step and the one before, an arrow for each nonzero entry of A, B, C, D; returns the Axes.
 
-        Noise that several entries share is not drawn; where A is a function, it is that of a gap of 1.
+        Correlated noise is not drawn; where A is a function, it is that of a gap of 1.
 
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the drawing needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         from pgm import plot
 
         return plot.network(linear_network.picture(self), ax=ax, figsize=figsize, title=title)
 
-    # --- inside ---
+    # --- internals ---
 
     def _runs(
         self,
@@ -661,7 +661,7 @@ class LinearDynamicalSystem(Tabular):
         return LinearDynamicalSystem(**parameters_of_sum(self, other))
 
     def copy(self) -> LinearDynamicalSystem:
-        """The same system, to be fitted apart from this one."""
+        """Return an independent copy."""
         made = LinearDynamicalSystem.__new__(LinearDynamicalSystem)
         made._p, made._names, made._start = self._p, self._names, self._start
         made._fit_report = self._fit_report
@@ -697,7 +697,7 @@ def _start(
     why = f"a state has {plural(n, 'dimension')}"
     if isinstance(covariance, str) and covariance == "diffuse":
         if isinstance(mean, str):
-            raise InvalidArgument('mean="stationary" and covariance="diffuse" do not go together.')
+            raise InvalidArgument('mean="stationary" and covariance="diffuse" cannot be combined.')
         kind, own = "diffuse", np.diag(np.full(n, np.inf))
     elif covariance is None or isinstance(covariance, str):
         kind, own = "stationary", None
@@ -727,13 +727,13 @@ def _first(value: Any, n: int, why: str) -> np.ndarray:
     found = numbers("covariance", value, infinite=True)
     found = np.diag(np.full(n, found)) if found.ndim == 0 else np.diag(found) if found.ndim == 1 else found
     if found.shape != (n, n):
-        raise InvalidArgument(f"covariance= has shape {found.shape}, and should be {n} x {n}: {why}.")
+        raise InvalidArgument(f"covariance= has shape {found.shape}, but should be {n} x {n}: {why}.")
     wide = np.diagonal(found) == np.inf
     known = found.copy()
     known[wide, wide] = 0.0
     if not np.isfinite(known).all() or known[wide].any() or known[:, wide].any():
         raise InvalidArgument(
-            "covariance= has infinite entries: only variances may be, and then all covariances are zero."
+            "covariance= has infinite entries: only variances may be, and then their covariances are zero."
         )
     known = symmetric("covariance", known)
     known[wide, wide] = np.inf

@@ -37,7 +37,7 @@ class Free:
 
 
 class LinearLearning:
-    """One fit: the system, what was observed of it, and what is held."""
+    """One call of `fit`: the system, what was observed of it, and what stays fixed."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class LinearLearning:
             )
         begin: list[Callable[[], Parameters]] = [lambda: self.p]
         begin += [lambda seed=seed: self.around(seed) for seed in random.spawn(int(starts) - 1)]  # type: ignore[misc]
-        found, reports, number = climb(
+        found, reports, winner = climb(
             begin,
             self.expect,
             self.maximise,
@@ -95,11 +95,11 @@ class LinearLearning:
             stride=self.stride if self.method == "squarem" else None,
         )
         logs = tuple(report.log_likelihoods for report in reports)
-        made = reports[number].changed(n_parameters=n_free(self.free), n_rows=self.n_rows, starts=logs)
+        made = reports[winner].changed(n_parameters=n_free(self.free), n_rows=self.n_rows, starts=logs)
         return found, made
 
     def around(self, random: np.random.Generator) -> Parameters:
-        """Other parameters to begin with: free ones are moved by about their size, covariances are scaled."""
+        """Other parameters to start from: free ones are moved by about their size, covariances are scaled."""
         made: dict[str, Any] = {}
         for name, free in self.free.masks.items():
             now = getattr(self.p, name)
@@ -110,7 +110,7 @@ class LinearLearning:
         assert isinstance(self.p.A, np.ndarray)
         A, own = made["A"], np.abs(np.linalg.eigvals(self.p.A)).max()
         grown = np.abs(np.linalg.eigvals(A)).max()
-        if self.free.masks["A"].all() and grown > max(own, 1.0):  # it grows no faster than what was given
+        if self.free.masks["A"].all() and grown > max(own, 1.0):  # the given system sets how fast it may grow
             made["A"] = A * max(own, 1.0) / grown
         return self._scaled(made, random)
 
@@ -122,7 +122,7 @@ class LinearLearning:
         return replace(self.p, **made)
 
     def stride(self, first: Parameters, second: Parameters, third: Parameters) -> Parameters | None:
-        """Where three parameters in a row lead; None where a covariance would be none."""
+        """Extrapolate three successive sets of parameters; None where a covariance would not stay one."""
         names = [*self.free.masks, *self.free.blocks]
 
         def flat(p: Parameters) -> np.ndarray:
@@ -143,7 +143,7 @@ class LinearLearning:
 
     @staticmethod
     def _is_covariance(far: np.ndarray, near: np.ndarray) -> bool:
-        """Whether what has noise still has."""
+        """Whether the entries that have noise still have a positive definite covariance."""
         some = np.flatnonzero((np.diagonal(near) > 0.0) & np.isfinite(np.diagonal(near)))
         if not some.size:
             return True
@@ -160,7 +160,7 @@ class LinearLearning:
             raise Collapsed(str(error)) from None
         inputs: list[Any] = [None] * len(runs) if question.given.inputs is None else question.given.inputs
         width = now.n + now.n_inputs + 1
-        held = np.zeros((now.m, width)), np.eye(now.m)  # what changes is not learned: moments of no use
+        held = np.zeros((now.m, width)), np.eye(now.m)  # what changes is not learned, and needs no moments
         output, noise = (stacked(now, _OUTPUT), now.R) if self.learns(_OUTPUT) else held
         each = [
             em.moments(run, y, u, output, noise) for run, y, u in zip(runs, question.y, inputs, strict=True)
@@ -234,19 +234,19 @@ def n_free(free: Free) -> int:
 
 
 def n_parameters(p: Parameters) -> int:
-    """How many parameters are learned where nothing is held but what changes, and what goes with it."""
+    """How many parameters are learned if nothing is fixed but what changes, with all of its equation."""
     given = [name for names in (_STATE, _OUTPUT) if changing(p, names) for name in names]
     return n_free(free_of(p, [name for name in given if getattr(p, name) is not None]))
 
 
 def changing(p: Parameters, names: str) -> str:
-    """The first matrix of an equation that is not the same in all steps; none: empty."""
+    """The first matrix of an equation that is not the same in all steps; empty if there is none."""
     every = [(name, getattr(p, name)) for name in (names[0], names[3])]
     return next((name for name, value in every if callable(value) or value.ndim == 3), "")
 
 
 def _priors(p: Parameters, given: Any) -> dict[str, em.Prior]:
-    """Read `prior=`: how many steps the current parameters weigh, by part; or one for all."""
+    """Read `prior=`: how many steps the current parameters count for, by part; or one for all."""
     there = [name for name in NAMES if getattr(p, name) is not None]
     if given is None:
         return {}
@@ -264,7 +264,7 @@ def _priors(p: Parameters, given: Any) -> dict[str, em.Prior]:
             or not 0.0 <= value < np.inf
         ):
             raise InvalidArgument(
-                f"prior= of {name!r} is a number that is not negative, how many steps it weighs, not "
+                f"prior= of {name!r} is a number that is not negative, how many steps it counts for, not "
                 f"{shown(value)}."
             )
         weight[name] = float(value)
@@ -289,7 +289,7 @@ def _priors(p: Parameters, given: Any) -> dict[str, em.Prior]:
 
 
 def stacked(p: Parameters, names: str, given: Mapping[str, np.ndarray] | None = None) -> np.ndarray:
-    """The coefficients of an equation, on the state, the inputs and 1; or what is given of each of them."""
+    """The coefficients of the state, the inputs and 1 in an equation; or given arrays of their shapes."""
     rows = p.n if names == _STATE else p.m
     parts = []
     for name, columns in zip(names, (p.n, p.n_inputs, 1), strict=False):
@@ -299,7 +299,7 @@ def stacked(p: Parameters, names: str, given: Mapping[str, np.ndarray] | None = 
 
 
 def _unstacked(p: Parameters, coefficients: np.ndarray, names: str) -> dict[str, np.ndarray]:
-    """The parts that there are, out of one array."""
+    """The parts that the system has, out of one array."""
     by, constant = getattr(p, names[1]), getattr(p, names[2])
     made = {names[0]: coefficients[:, : p.n].copy()}
     if by is not None:
@@ -310,7 +310,7 @@ def _unstacked(p: Parameters, coefficients: np.ndarray, names: str) -> dict[str,
 
 
 def free_of(p: Parameters, fixed: Any) -> Free:
-    """Read `fixed=`: names, or for some of them which entries."""
+    """Read `fixed=`: names of parts, or which entries of them."""
     there = [name for name in NAMES if getattr(p, name) is not None]
     if isinstance(fixed, str):
         fixed = [fixed]

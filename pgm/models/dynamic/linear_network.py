@@ -1,4 +1,4 @@
-"""Linear dynamical systems as Bayesian networks: a variable for each entry of each step, and its regime."""
+"""Linear dynamical systems as Bayesian networks: variables for each entry of each step, and its regime."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def of(system: LinearDynamicalSystem, steps: int) -> BayesianNetwork:
-    """The network of this many steps."""
+    """The Bayesian network of this many steps."""
     p = system._p
     _check(p, steps)
     s = schedule(p, int(steps))
@@ -77,7 +77,7 @@ def in_slices(system: LinearDynamicalSystem) -> DynamicBayesianNetwork:
 
 
 def picture(system: LinearDynamicalSystem) -> BayesianNetwork:
-    """The two steps of `in_slices` to draw, without what was observed before, which leads nowhere."""
+    """The two steps of `in_slices` to draw, without earlier observations, on which nothing depends."""
     slices = in_slices(system)
     net, _ = drawn(slices.name, slices._nodes, slices.lag + 1, named=True)
     for name in [name for name in net.nodes if name.endswith("[-1]") and not net.children(name)]:
@@ -92,7 +92,7 @@ def of_switching(
     systems: Sequence[LinearDynamicalSystem],
     steps: int,
 ) -> BayesianNetwork:
-    """The network of this many steps of systems that take turns: regime[0], x[0], y[0], regime[1], ...
+    """The Bayesian network of this many steps of a switching system: regime[0], x[0], y[0], regime[1], ...
 
     Args:
         regimes: their names.
@@ -133,25 +133,25 @@ def of_switching(
 
 def _check(p: Parameters, steps: int) -> None:
     if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
-        raise InvalidArgument(f"steps= is a whole number of 1 at least, not {shown(steps)}.")
+        raise InvalidArgument(f"steps= is a whole number of at least 1, not {shown(steps)}.")
     check_steps(int(steps))
     if np.isinf(p.covariance).any():
         raise InvalidArgument(
-            "The start is diffuse, and a network needs a distribution: give mean= and covariance=."
+            "The start is diffuse, but a network needs a distribution: give mean= and covariance=."
         )
     if p.n_inputs or p.timed:
         raise InvalidArgument(
-            "A system with inputs, or with functions of the gap, is not a network by itself."
+            "A system with inputs, or with functions of the gap, cannot be written as a network."
         )
 
 
 def _vector(
     names: list[str], parents: list[str], weights: np.ndarray, constant: np.ndarray, covariance: np.ndarray
 ) -> dict[str, LinearGaussian]:
-    """The entries of a vector by name: each depends on those before it as its noise does."""
+    """The entries of a vector by name: each depends on those before it, by the correlation of their noise."""
     made = {}
     U, d = factored(covariance[::-1, ::-1])
-    apart = np.linalg.inv(U)[::-1, ::-1]  # unit lower triangular: it makes the noise independent
+    apart = np.linalg.inv(U)[::-1, ::-1]  # unit lower triangular: it decorrelates the noise
     variances = d[::-1]
     own, bias = apart @ weights, apart @ constant
     for i, name in enumerate(names):

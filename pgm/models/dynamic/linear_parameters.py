@@ -55,7 +55,7 @@ def matrix(name: str, value: Any, rows: int | None, columns: int | None, why: st
     if not fits:
         shape = " x ".join("any" if size is None else str(size) for size in (rows, columns))
         own = " x ".join(map(str, found.shape[-2:]))
-        raise InvalidArgument(f"{name}= is {own}, and should be {shape}: {why}.")
+        raise InvalidArgument(f"{name}= is {own}, but should be {shape}: {why}.")
     return found
 
 
@@ -88,7 +88,7 @@ def symmetric(name: str, found: np.ndarray) -> np.ndarray:
         if crooked[t]:
             i, j = np.argwhere(off[t] == off[t].max())[0].tolist()
             raise InvalidArgument(
-                f"{which} is not symmetric, and a covariance is: [{i}, {j}] is {each[t, i, j]:.6g}, "
+                f"{which} is not symmetric, as a covariance must be: [{i}, {j}] is {each[t, i, j]:.6g}, "
                 f"[{j}, {i}] is {each[t, j, i]:.6g}."
             )
         if (variances[t] < 0).any():
@@ -108,7 +108,7 @@ def vector(name: str, value: Any, n: int, why: str) -> np.ndarray:
         found = found.reshape(1)
     if found.shape != (n,):
         raise InvalidArgument(
-            f"{name}= has shape {found.shape}, and should have {plural(n, 'value')}: {why}."
+            f"{name}= has shape {found.shape}, but should have {plural(n, 'value')}: {why}."
         )
     return found
 

@@ -1,4 +1,4 @@
-"""What a question about a linear dynamical system brings: observations, inputs and times, as schedules."""
+"""The data of a question about a linear dynamical system: observations, inputs and times, as schedules."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Parameters:
     n_inputs: int
 
     def __post_init__(self) -> None:
-        """Nobody changes them: copies share them, and the start may have been found from A and Q."""
+        """Make arrays read-only: copies share them, and the start may have been derived from A and Q."""
         for value in vars(self).values():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
@@ -63,7 +63,7 @@ class Parameters:
 
 
 class Sizes(Protocol):
-    """What must be known of a system to read rows for it."""
+    """What must be known about a system to read rows for it."""
 
     @property
     def m(self) -> int:
@@ -88,7 +88,7 @@ class Sizes(Protocol):
 
 @dataclass(frozen=True)
 class Given:
-    """What a question brings: rows, inputs and times of each series."""
+    """The data of a question: rows, inputs and times of each series."""
 
     y: list[np.ndarray]
     inputs: list[np.ndarray] | None
@@ -98,7 +98,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Question:
-    """Series with a schedule for each, and where each stands in what was given."""
+    """Series with a schedule for each, and its place in the data."""
 
     given: Given
     schedules: list[Schedule]
@@ -113,7 +113,7 @@ class Question:
 
     @property
     def data(self) -> Sequences:
-        """Where each series stands in what was given."""
+        """The data as given, with the place of each series."""
         return self.given.data
 
     @property
@@ -144,7 +144,7 @@ def read(
 
 
 def prepared(p: Parameters, given: Given) -> Question:
-    """The same rows for these parameters."""
+    """The question that these rows make for these parameters."""
     kept: dict[Any, Schedule] = {}
     counted_to: dict[int, np.ndarray] = {}
     schedules, series, shifts, steps = [], [], [], []
@@ -221,7 +221,7 @@ def of_gap(name: str, function: Callable[[float], Any], gap: float, n: int) -> n
         what, function(gap), n, f"a state has {plural(n, 'dimension')}"
     )
     if not isinstance(made, np.ndarray) or made.ndim != 2:
-        raise InvalidArgument(f"{what} is {shown(made)}, and should be a matrix.")
+        raise InvalidArgument(f"{what} is {shown(made)}, but should be a matrix.")
     return made
 
 
@@ -234,7 +234,7 @@ def _looks(name: str, value: np.ndarray, T: int) -> np.ndarray:
         return value[None]
     if len(value) < T:
         raise InvalidArgument(
-            f"{name}= has matrices for {counted(len(value))} observations, and there are {counted(T)} steps."
+            f"{name}= has matrices for {counted(len(value))} observations, but there are {counted(T)} steps."
         )
     return value[:T]
 
@@ -253,7 +253,9 @@ def _inputs(p: Sizes, inputs: Any, sizes: list[int], data: Sequences, more: int)
     found = replace(sequences(inputs, vector=p.n_inputs > 1), argument="inputs=")
     rows = found.floats(p.n_inputs, flat=p.n_inputs == 1)
     if len(found) != len(sizes):
-        raise InvalidArgument(f"inputs= are of {len(found):,} series, and observations of {len(sizes):,}.")
+        raise InvalidArgument(
+            f"inputs= has {len(found):,} series, but there are {len(sizes):,} of observations."
+        )
     starts = found.starts.tolist()
     each = []
     for i, ((a, b), size) in enumerate(zip(pairwise(starts), sizes, strict=True)):
@@ -261,7 +263,7 @@ def _inputs(p: Sizes, inputs: Any, sizes: list[int], data: Sequences, more: int)
         if b - a != size:
             steps = f"{size - more:,} steps observed and {more:,} to come" if more else f"{size:,} steps"
             raise InvalidArgument(
-                f"inputs={whose} have {plural(b - a, 'row')}, and there are {steps}: a row for each."
+                f"inputs={whose} have {plural(b - a, 'row')}, but there are {steps}: give a row for each."
             )
         missing = np.isnan(rows[a:b]).any(axis=1)
         if missing.any():
@@ -289,7 +291,9 @@ def _times(p: Sizes, times: Any, sizes: list[int], data: Sequences, more: int) -
         raise InvalidArgument(f"times= is a list with the times of each series, not {shown(times)}.")
     given = [times] if data.lone else list(times)
     if len(given) != len(sizes):
-        raise InvalidArgument(f"times= are of {len(given):,} series, and observations of {len(sizes):,}.")
+        raise InvalidArgument(
+            f"times= has {len(given):,} series, but there are {len(sizes):,} of observations."
+        )
     found = []
     for i, (one, size) in enumerate(zip(given, sizes, strict=True)):
         whose = "" if data.lone else f" of {data.name(i)}"
@@ -300,7 +304,9 @@ def _times(p: Sizes, times: Any, sizes: list[int], data: Sequences, more: int) -
         each = numbers("times", one)
         if each.shape != (size,):
             steps = f"{size - more:,} steps observed and {more:,} to come" if more else f"{size:,} steps"
-            raise InvalidArgument(f"times={whose} are {each.size:,}, and there are {steps}: one for each.")
+            raise InvalidArgument(
+                f"times={whose} are {each.size:,}, but there are {steps}: give one for each."
+            )
         if (np.diff(each) <= 0).any():
             t = int((np.diff(each) <= 0).argmax())
             raise InvalidArgument(

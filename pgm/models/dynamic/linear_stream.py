@@ -26,7 +26,7 @@ _REPORT = Report("kalman", exact=True)
 
 @dataclass(frozen=True)
 class _Step:
-    """The last step that was filtered, which leads to those that come."""
+    """The last step that was filtered, from which later ones continue."""
 
     carried: kalman.Carried
     inputs: np.ndarray | None  # (1, inputs)
@@ -34,9 +34,9 @@ class _Step:
 
 
 class LinearStream:
-    """A filter that goes on: `push` takes what was observed next, `forecast` looks ahead.
+    """An online filter: `push` takes the next observation, `forecast` looks ahead.
 
-    The results are those of `filter` on all steps; the memory does not grow. A stream copies and pickles.
+    Results equal those of `filter` on all steps; memory does not grow. A stream can be copied and pickled.
 
     >>> import pgm
     >>> stream = pgm.components.level(Q=0.1, R=1.0).stream()
@@ -47,7 +47,7 @@ class LinearStream:
     """
 
     def __init__(self, system: LinearDynamicalSystem) -> None:
-        """Nothing was observed yet."""
+        """Start before the first observation."""
         self._system = system.copy()
         self._last: _Step | None = None
         self._steps = 0
@@ -56,7 +56,7 @@ class LinearStream:
 
     @property
     def mean(self) -> np.ndarray:
-        """The mean of the last state given all observations; of the first state before anything was."""
+        """The mean of the latest state given all observations; before any, that of the first state."""
         return self._mean
 
     @property
@@ -140,7 +140,7 @@ class LinearStream:
             times: the time of each of them.
 
         Raises:
-            InvalidArgument: steps is not a whole number of 1 at least; inputs or times do not fit.
+            InvalidArgument: steps is not a whole number of at least 1; inputs or times do not fit.
 
         >>> import pgm
         >>> stream = pgm.LinearDynamicalSystem(A=0.5, C=1.0, Q=0.75, R=1.0).stream()
@@ -149,35 +149,35 @@ class LinearStream:
         [0.25, 0.125]
         """
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
-            raise InvalidArgument(f"steps= is a whole number of 1 at least, not {shown(steps)}.")
+            raise InvalidArgument(f"steps= is a whole number of at least 1, not {shown(steps)}.")
         check_steps(int(steps))
         p = self._system._p
         nothing = np.full((int(steps), p.m) if p.m > 1 else int(steps), np.nan)
         given = read(p, nothing, _lone(inputs, p.n_inputs), None if times is None else np.atleast_1d(times))
-        run, _, lead, output, numbers, _ = self._run(given)
+        run, _, lead, output, ahead, _ = self._run(given)
         assert run.filtered_covariance is not None
         table = _later(run.filtered_covariance, lead)
         so_far, seen = np.array([self._log]), np.empty((0, p.m))  # observations are not kept
         path = run.filtered[lead:]
-        return Forecast(self._system.states, path, table, so_far, output, seen, numbers, _REPORT)
+        return Forecast(self._system.states, path, table, so_far, output, seen, ahead, _REPORT)
 
     def copy(self) -> LinearStream:
-        """A stream that goes on from here apart from this one."""
+        """Return an independent copy, which goes on from here."""
         return copy.copy(self)
 
     def __repr__(self) -> str:
-        """How far it is."""
+        """The steps and the log-likelihood so far."""
         return f"stream of a linear dynamical system: {self._steps:,} steps, log-likelihood {self._log:.6f}"
 
     def _repr_html_(self) -> str:
         return html_text(repr(self))
 
     def _run(self, given: Given) -> tuple[kalman.Run, kalman.Carried, int, Output, np.ndarray, Given]:
-        """Run over more steps, behind the last one, in which nothing is observed again."""
+        """Run over more steps, after the last one, which is repeated without its observation."""
         p, last, count = self._system._p, self._last, len(given.y[0])
         y, inputs, times = given.y[0], given.inputs, given.times
         if p.varying and not p.timed:
-            schedule(p, self._steps + count)  # which says if there are matrices for so many
+            schedule(p, self._steps + count)  # raises where there are not enough matrices
         if last is not None:
             y = np.concatenate([np.full((1, p.m), np.nan), y])
             if inputs is not None and last.inputs is not None:
@@ -202,7 +202,7 @@ class LinearStream:
 
 
 def _since(p: Parameters, step: int) -> Parameters:
-    """The same from this step on."""
+    """The same parameters from this step on."""
     own: dict[str, Any] = {name: getattr(p, name) for name in ("A", "Q", "C", "R")}
     changing: dict[str, Any] = {
         name: value[step:] for name, value in own.items() if isinstance(value, np.ndarray) and value.ndim == 3

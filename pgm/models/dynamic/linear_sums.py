@@ -1,4 +1,4 @@
-"""Sums of linear dynamical systems: states side by side, of which one observation is made."""
+"""Sums of linear dynamical systems: states side by side, whose signals add up to one observation."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def parameters_of_sum(a: LinearDynamicalSystem, b: LinearDynamicalSystem) -> dict[str, Any]:
-    """What the constructor takes to make the system whose signals and noise are the sums of both."""
+    """The constructor's arguments for the system whose signals and noise are the sums of both."""
     if a._p.varying or b._p.varying or a._p.n_inputs or b._p.n_inputs:
         raise InvalidArgument(
-            "Systems with inputs, or with matrices that change, cannot be added: write the sum out."
+            "Systems with inputs, or with matrices that change, cannot be added: give the sum's own matrices."
         )
     if len(a.observations) != len(b.observations):
         sizes = f"{len(a.observations)} and {len(b.observations)}"
@@ -49,12 +49,12 @@ def _diagonal(blocks: list[Any]) -> np.ndarray:
 
 
 def _distinct(names: list[str]) -> list[str]:
-    """The second of a name gets the suffix 2."""
+    """Names made distinct: the second of a name gets the suffix (2)."""
     found: list[str] = []
     for name in names:
-        made, number = name, 1
+        made, suffix = name, 1
         while made in found:
-            number += 1
-            made = f"{name} ({number})"
+            suffix += 1
+            made = f"{name} ({suffix})"
         found.append(made)
     return found

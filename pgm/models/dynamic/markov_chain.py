@@ -1,4 +1,4 @@
-"""Markov chains of any order, whose states are seen."""
+"""Markov chains of order 1 or higher, whose states are observed."""
 
 from __future__ import annotations
 
@@ -49,13 +49,14 @@ class MarkovChain:
     """A Markov chain of observed states; each depends on the `order` states before it.
 
     Args:
-        initial: the probabilities of the first state. Of an order k above 1 a list of k tables: of the first
-            state, of the second given the first, and so on.
-        transition: P(next | the `order` states before it), the earliest first: an axis for each, then one.
+        initial: the probabilities of the first state. For an order k above 1, a list of k tables: of the
+            first state, of the second given the first, and so on.
+        transition: P(next | the `order` states before it): an axis for each of these, the earliest first, and
+            one for the next state.
         states: the names of the states; if left out the keys of `transition`, else 0, 1, ...; without
             tables `fit` takes them from the sequences, sorted.
         n_states: how many there are, if nothing else determines it.
-        order: on how many states before it each depends.
+        order: how many previous states each one depends on.
         name: of the chain, in print.
 
     >>> weather = MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.3, 0.7]], states=["dry", "wet"])
@@ -65,7 +66,7 @@ class MarkovChain:
 
     name: str
     order: int
-    _variable: Variable | None  # None: `fit` will say
+    _variable: Variable | None  # None: not known before `fit`
     _tables: tuple[np.ndarray, ...] | None  # of the first, the second given the first, ..., and all others
 
     def __init__(
@@ -135,7 +136,7 @@ class MarkovChain:
 
     @property
     def initial(self) -> Any:
-        """The probabilities of the first state; of a higher order a list of tables, as they were given."""
+        """The probabilities of the first state; for a higher order, a list of tables, as they were given."""
         return self._known[0] if self.order == 1 else list(self._known[:-1])
 
     @property
@@ -161,11 +162,11 @@ class MarkovChain:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
             lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
-            by: "sequence" for an array with one number for each, "step" for each step's share given those
-                before; all together if left out.
+            by: "sequence" for an array with one entry for each, "step" for log P of each step given those
+                before it; the total if left out.
 
         Raises:
-            InvalidArgument: a value is not a state or missing; a sequence is empty.
+            InvalidArgument: a value is missing or not a state; a sequence is empty.
 
         >>> chain = MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.3, 0.7]])
         >>> round(chain.score([0, 0, 1]), 6), chain.score([0, 0, 1], by="step").round(6).tolist()
@@ -193,7 +194,7 @@ class MarkovChain:
             sequence: the column of a data frame that says which sequence a row belongs to.
 
         Raises:
-            InvalidArgument: a value is not a state or missing; a sequence is empty.
+            InvalidArgument: a value is missing or not a state; a sequence is empty.
 
         >>> chain = MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.3, 0.7]])
         >>> round(float(chain.probability([0, 0, 1])), 6)
@@ -205,20 +206,20 @@ class MarkovChain:
     def fit(
         self, data: Any, *, lengths: Any = None, sequence: Any = None, weights: Any = None, prior: float = 0.0
     ) -> Self:
-        """Learn from sequences of states: shares of what followed what; returns the chain itself.
+        """Learn the transition probabilities from sequences of states; returns the chain itself.
 
-        States that nobody named are those of the sequences, sorted; floats are no states until
-        states= says so.
+        States that were not named are those of the sequences, sorted; floats are states only if states=
+        lists them.
 
         Args:
             data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
             lengths: how many steps each sequence has, if all are concatenated.
             sequence: the column of a data frame that says which sequence a row belongs to.
             weights: how much each sequence counts; 1 if left out.
-            prior: how often each transition is taken to have been seen besides.
+            prior: a pseudo-count, which is added to every count.
 
         Raises:
-            InvalidArgument: a value is not a state or missing; a sequence is empty; prior is negative.
+            InvalidArgument: a value is missing or not a state; a sequence is empty; prior is negative.
 
         >>> MarkovChain().fit([list("bba"), list("baa")])
         Markov chain: 2 states
@@ -285,7 +286,7 @@ class MarkovChain:
             joint = joint[..., None] * self._known[t]
         left = far - self.order + 1  # steps by the same table
         k, wide = self.n_states, self.n_states**self.order
-        if left * k > 2 * wide**2 * left.bit_length():  # by powers: a product for each digit is less work
+        if left * k > 2 * wide**2 * left.bit_length():  # repeated squaring is less work
             chain = self.to_first_order()
             p, power = joint.reshape(-1), chain.transition
             while left:
@@ -303,7 +304,7 @@ class MarkovChain:
         """Return the probabilities of the states that stay as they are from step to step.
 
         Raises:
-            InvalidArgument: there are several such distributions, for the chain falls apart.
+            InvalidArgument: there are several such distributions.
 
         >>> MarkovChain([1.0, 0.0], [[0.9, 0.1], [0.3, 0.7]]).stationary().round(6).tolist()
         [0.75, 0.25]
@@ -315,15 +316,15 @@ class MarkovChain:
         found, _, rank, _ = np.linalg.lstsq(equations, np.append(np.zeros(n), 1.0), rcond=None)
         if rank < n:
             raise InvalidArgument(
-                "The chain has several stationary distributions: some states never lead to some others."
+                "The chain has several stationary distributions: several sets of states are never left."
             )
         k = self.variable.card
         return np.asarray(np.maximum(found, 0.0).reshape(-1, k).sum(axis=0))
 
     def to_first_order(self) -> MarkovChain:
-        """Return the same chain as one of order 1, whose states are tuples of as many as the order is.
+        """Return the same chain as one of order 1, whose states are tuples of `order` states.
 
-        Its sequences have order - 1 steps less: of (a, b, c) remain (a, b), (b, c).
+        Its sequences are order - 1 steps shorter: (a, b, c) becomes (a, b), (b, c).
 
         >>> pairs = MarkovChain([[0.6, 0.4], [[0.7, 0.3], [0.4, 0.6]]], [[[0.9, 0.1], [0.5, 0.5]],
         ...     [[0.6, 0.4], [0.2, 0.8]]], order=2).to_first_order()
@@ -351,7 +352,7 @@ class MarkovChain:
             steps: how many.
 
         Raises:
-            InvalidArgument: it is not a number of at least 1.
+            InvalidArgument: it is not a whole number of at least 1.
 
         >>> chain = MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.3, 0.7]])
         >>> round(chain.to_network(3).query("state[1]", {"state[0]": 0, "state[2]": 1})[0], 6)
@@ -447,20 +448,22 @@ def _codes(domain: Domain, data: Any, lengths: Any, sequence: Any) -> tuple[np.n
     if (codes < 0).any():
         place = read.place(int((codes < 0).argmax()))
         raise InvalidArgument(
-            f"{place[0].upper()}{place[1:]}: the state is missing. The states of a chain are seen; where "
+            f"{place[0].upper()}{place[1:]}: the state is missing. The states of a chain are observed; where "
             "they are not, pgm.HMM sums over them."
         )
     return codes.astype(np.int64), read
 
 
 def _found(data: Any, lengths: Any, sequence: Any) -> Variable:
-    """The states of sequences that nobody named."""
+    """The states that occur in sequences, where they were not named."""
     read, remedy = sequences(data, lengths=lengths, sequence=sequence), "MarkovChain(states=[...])"
     try:
         domain = inferring.domain_of("state", read.one_column())
     except InvalidFrame as error:
         why = str(error).partition(": say ")[0].rstrip(".")
-        raise InvalidArgument(f"Name the states, {remedy}, for the sequences do not. {why}.") from None
+        raise InvalidArgument(
+            f"Name the states, {remedy}: the sequences do not determine them. {why}."
+        ) from None
     if not domain.states:
         raise InvalidArgument(
             "The sequences hold measurements, and a chain has states: make some of them with pgm.discretize, "

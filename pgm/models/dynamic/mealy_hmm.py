@@ -1,4 +1,4 @@
-"""Hidden Markov models that emit on their way from state to state (Mealy machines)."""
+"""Hidden Markov models whose transitions emit (Mealy machines)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ROWS = 12
 class MealyHMM(HiddenChain):
     """A hidden Markov model whose transitions emit: an observation depends on a state and on the next one.
 
-    Of T observations T + 1 states are visited; beliefs and decoded paths are of the arc of each observation.
+    T observations visit T + 1 states; beliefs and decoded paths are about the arc of each observation.
     A step takes O(arcs) operations: it passes the state between two arcs.
 
     Args:

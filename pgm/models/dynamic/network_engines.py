@@ -1,4 +1,4 @@
-"""Which engine filters a dynamic network: the exact one, or by name one that approximates and says so."""
+"""Engines that filter a dynamic network: the exact one, or an approximate one if it is named."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def engine_of(engine: object) -> BoyenKoller | Particles | None:
     if engine == Particles.name:
         return Particles()
     raise InvalidArgument(
-        f'engine={shown(engine)} filters no dynamic network; there are "interface", which is exact, '
+        f'engine={shown(engine)} cannot filter a dynamic network; there are "interface", which is exact, '
         f'"boyen-koller" and "particles", or pgm.filters.BoyenKoller(...).{nearest(engine, _NAMES)}'
     )
 
@@ -43,7 +43,7 @@ def engine_of(engine: object) -> BoyenKoller | Particles | None:
 def filtered(
     model: DynamicBayesianNetwork, found: Read, wanted: list[int], how: BoyenKoller | Particles
 ) -> Any:
-    """Beliefs about each sequence, with what was measured of their error."""
+    """Beliefs about each sequence, with estimates of their error."""
     values, scores, errors, sizes = (
         _by_clusters(model, found, wanted, how)
         if isinstance(how, BoyenKoller)
@@ -60,7 +60,7 @@ def filtered(
                     how.name,
                     exact=False,
                     error=error,
-                    advice="more samples= err less",
+                    advice="more samples= reduce the error",
                     samples=how.samples,
                     effective_sample_size=float(sizes[a:b].min()),
                 )
@@ -124,7 +124,7 @@ def _by_particles(model: DynamicBayesianNetwork, found: Read, wanted: list[int],
     except NoParticles as error:
         place = found.sequences.place(error.row)
         raise NoSupportFound(
-            f"{place[0].upper()}{place[1:]}: none of {how.samples:,} particles makes what is observed "
-            "here. That does not show that it is impossible: pgm.filters.Particles(samples=...) takes more."
+            f"{place[0].upper()}{place[1:]}: none of {how.samples:,} particles can produce what is observed "
+            "here. It may be possible all the same: take more, by pgm.filters.Particles(samples=...)."
         ) from None
     return swarm.values, swarm.shares, swarm.errors, swarm.sizes

@@ -1,4 +1,4 @@
-"""How dynamic networks learn: expected counts of all steps, one table for all of them, in the one EM."""
+"""EM for dynamic networks: expected counts of all steps, for tables that the steps share."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Nodes = dict[str, Node]
 
 
 def cpds_of(nodes: Mapping[str, Node]) -> dict[str, CPD]:
-    """All distributions: "rain" is that of most steps, "rain[0]" that of the first."""
+    """All distributions: "rain" is that of later steps, "rain[0]" that of the first."""
     found = {}
     for name, node in nodes.items():
         for step, cpd in enumerate(node.cpds[:-1]):
@@ -45,7 +45,7 @@ def with_cpds(nodes: Mapping[str, Node], cpds: Mapping[str, CPD]) -> _Nodes:
 
 
 class DynamicNetworkLearning:
-    """What is learned, from what, and what stays; one for each call of `fit`."""
+    """One call of `fit`: the network, the data, the priors, and what stays fixed."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class DynamicNetworkLearning:
     def run(
         self, starts: Any, max_iter: int, tol: float, random: np.random.Generator
     ) -> tuple[_Nodes, FitReport]:
-        """Climb from each start, and keep the best."""
+        """Run EM from each start, and keep the best."""
         if (
             isinstance(starts, bool)
             or not isinstance(starts, int | np.integer)
@@ -90,13 +90,13 @@ class DynamicNetworkLearning:
         seeds = random.spawn(int(starts))
         begin = [lambda: dict(self.nodes)]
         begin += [lambda seed=seed: self.guess(seed) for seed in seeds[1:]]  # type: ignore[misc]
-        best, reports, number = climb(
+        best, reports, winner = climb(
             begin, self.expect, self.maximise, max_iter=max_iter, tol=tol, clock=self.clock, what="EM"
         )
         cpds = cpds_of(best)
         free = sum(cpd.n_parameters for name, cpd in cpds.items() if self.rules[name].fixed is not True)
         logs = tuple(report.log_likelihoods for report in reports)
-        made = reports[number].changed(n_parameters=free, n_rows=self.read.sequences.n_rows, starts=logs)
+        made = reports[winner].changed(n_parameters=free, n_rows=self.read.sequences.n_rows, starts=logs)
         return best, made
 
     def guess(self, random: np.random.Generator) -> _Nodes:
@@ -117,7 +117,7 @@ class DynamicNetworkLearning:
             place = self.read.sequences.place(error.row)
             raise ImpossibleEvidence(
                 f"{place[0].upper()}{place[1:]}: what is observed here is impossible after what was observed "
-                "before, with the parameters that learning begins with. Zeros stay zero: begin with others."
+                "before, under the parameters that learning starts from. Zeros stay zero: start from others."
             ) from None
         log = float(self.weight @ found.logs)
         cpds = cpds_of(nodes)
@@ -156,7 +156,7 @@ class DynamicNetworkLearning:
     ) -> Any:
         for own, shares in zip(layout.of_rows, found.of_rows, strict=True):
             if own.variable == v:
-                return self._of_numbers(layout, shares, own.scope, v, cpd, part, list(kinds))
+                return self._of_continuous(layout, shares, own.scope, v, cpd, part, list(kinds))
         mine = [
             (one, counts)
             for one, counts in zip(layout.fixed, found.fixed, strict=True)
@@ -174,7 +174,7 @@ class DynamicNetworkLearning:
         return self._of_table(self._as_table(layout, total, one.scope, v, cpd), cpd)
 
     def _of_table(self, counts: np.ndarray, cpd: CPD) -> Any:
-        """Statistics of a distribution that stands as a table; None if it was never used."""
+        """Statistics of a distribution that is a table for the engine; None if it was never used."""
         if cpd.tabular:
             return counts
         return cpd.statistics(counts) if counts.any() else None
@@ -182,7 +182,7 @@ class DynamicNetworkLearning:
     def _as_table(
         self, layout: engine.SliceLayout, total: np.ndarray, scope: tuple[int, ...], v: int, cpd: CPD
     ) -> np.ndarray:
-        """Counts over the places of a table as one of a distribution's own shape."""
+        """Counts over the scope of a table, summed and transposed to the distribution's own axes."""
         places = self._places(layout, v, cpd)
         gone = tuple(i for i, p in enumerate(scope) if p not in places)
         left = [p for p in scope if p in places]
@@ -193,7 +193,7 @@ class DynamicNetworkLearning:
         at = layout.template.at
         return [*(at[names.index(u)] + back for u, back in map(back_of, cpd.parents)), at[v]]
 
-    def _of_numbers(
+    def _of_continuous(
         self,
         layout: engine.SliceLayout,
         shares: np.ndarray,
@@ -209,12 +209,12 @@ class DynamicNetworkLearning:
         if isinstance(part, GaussianFactor) and not isinstance(part, OwnDensity):
             places = part.scope.tolist()
             rows = rows[~np.isnan(data.numbers[v][rows])]
-            numbers = [*(self._numbers(layout, p, rows) for p in places[part.n_switches : -1])]
-            numbers.append(data.numbers[v][rows])
+            columns = [*(self._values(layout, p, rows) for p in places[part.n_switches : -1])]
+            columns.append(data.numbers[v][rows])
             switches = places[: part.n_switches]
             weights = self._turned(shares[rows], scope, switches).reshape(rows.size, -1)
             weights = weights * self.weight[rows][:, None]
-            return gathered(np.column_stack(numbers), np.ascontiguousarray(weights), None, None)
+            return gathered(np.column_stack(columns), np.ascontiguousarray(weights), None, None)
         if isinstance(part, Score | RowTable | RowNormal | OwnDensity):
             places = self._places(layout, v, cpd)
             if cpd.continuous:
@@ -229,7 +229,7 @@ class DynamicNetworkLearning:
                 if p in discrete:
                     columns.append(np.tile(codes[:, discrete.index(p)], rows.size).astype(float))
                 else:
-                    columns.append(np.repeat(self._numbers(layout, p, rows), len(codes)))
+                    columns.append(np.repeat(self._values(layout, p, rows), len(codes)))
             flat = weights.reshape(-1)
             some = flat > 0.0
             return Configurations.of(np.column_stack(columns)[some], flat[some], None)
@@ -241,13 +241,13 @@ class DynamicNetworkLearning:
         left = [p for p in scope if p in wanted]
         return np.asarray(shares.sum(axis=gone).transpose([0, *(left.index(p) + 1 for p in wanted)]))
 
-    def _numbers(self, layout: engine.SliceLayout, place: int, rows: np.ndarray) -> np.ndarray:
+    def _values(self, layout: engine.SliceLayout, place: int, rows: np.ndarray) -> np.ndarray:
         u, back = layout.template.owner(place)
         return np.asarray(self.read.rows.numbers[u][rows - back])
 
 
 def _names(name: str, nodes: Mapping[str, Node]) -> list[str]:
-    """A variable stands for all its distributions."""
+    """The names of all distributions of a variable."""
     if name not in nodes:
         return [name]
     return [*(f"{name}[{step}]" for step in range(len(nodes[name].cpds) - 1)), name]

@@ -1,4 +1,4 @@
-"""What was observed of a dynamic network: columns become the rows that the engine walks along."""
+"""Observations of a dynamic network: columns become the rows that the engine takes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def read(
         sequence: the column of a frame that says which sequence a row belongs to.
         before: how many steps of the only sequence were taken earlier.
         past: the last values of the continuous variables.
-        held: the static numbers that earlier steps gave; None: they may come in any step.
+        held: the static values that earlier steps gave; None: they may come in any step.
     """
     lone, data = _statics(nodes, plain(data))
     if isinstance(data, Mapping):
@@ -86,7 +86,7 @@ def read(
                 numbers[v] = _numbers(name, column)
                 seen = ~np.isnan(numbers[v])
             else:
-                column, said = _apart(node.variable, column)
+                column, said = _separated(node.variable, column)
                 codes[v] = column.codes(node.domain, f"states of {name!r}:")
                 seen = codes[v] >= 0
                 if said is not None:
@@ -100,7 +100,7 @@ def read(
         if template.cards[v] == 0:
             numbers[v] = np.full(n, float(_numbers(name, sequences([value]))[0]))
         else:
-            column, said = _apart(nodes[name].variable, sequences([value]))
+            column, said = _separated(nodes[name].variable, sequences([value]))
             codes[v] = np.full(n, -1, np.int32)
             codes[v][begin] = column.codes(nodes[name].domain, f"states of {name!r}:")[0]
             if said is not None:
@@ -123,25 +123,25 @@ def read(
 
 
 def _static(name: str, column: np.ndarray, known: np.ndarray, found: Sequences) -> np.ndarray:
-    """The one number of all steps, which the first of them gives; it is part of what is observed there."""
+    """The one value of a static variable, which the first step gives, and which is observed there."""
     seen = ~np.isnan(column)
     if (late := seen & np.isnan(known)).any():
         t = int(late.argmax())
         raise InvalidArgument(
-            f"{name!r} is static, one number for all steps, and is first observed later, {found.place(t)}: "
+            f"{name!r} is static, one value for all steps, but is first observed later, {found.place(t)}: "
             f"give it once, {{{name!r}: {column[t]:.6g}}}, or from the first step on."
         )
     if (other := seen & (column != known)).any():
         t = int(other.argmax())
         raise ImpossibleEvidence(
-            f"{name!r} is static, one number for all steps: it was {known[t]:.6g}, and {found.place(t)} says "
+            f"{name!r} is static, one value for all steps: it was {known[t]:.6g}, but {found.place(t)} says "
             f"{column[t]:.6g}."
         )
     return known
 
 
 def plain(data: Any) -> Any:
-    """Steps that were drawn from a network, as columns by name; anything else as it is."""
+    """Steps drawn from a network, as columns by name; anything else unchanged."""
     if isinstance(data, SampledSteps):
         return dict(data)
     if isinstance(data, list | tuple | PerSequence):
@@ -150,7 +150,7 @@ def plain(data: Any) -> Any:
 
 
 def _statics(nodes: Mapping[str, Node], data: Any) -> tuple[dict[str, Any], Any]:
-    """Static variables that are given once, apart from what is given for each step."""
+    """Static variables that are given once, separated from what is given for each step."""
     if not isinstance(data, Mapping):
         return {}, data
     lone = {
@@ -183,8 +183,10 @@ def _numbers(name: str, column: Sequences) -> np.ndarray:
         raise InvalidArgument(f"{name!r}: {error}") from None
 
 
-def _apart(variable: Variable, column: Sequences) -> tuple[Sequences, tuple[np.ndarray, np.ndarray] | None]:
-    """Evidence on a state that does not name it, apart from the states that are named."""
+def _separated(
+    variable: Variable, column: Sequences
+) -> tuple[Sequences, tuple[np.ndarray, np.ndarray] | None]:
+    """The column with named states alone, and the rows and log weights of other evidence on states."""
     cells = column.rows
     if not isinstance(cells, list) or not any(issubclass(kind, _PIECES) for kind in set(map(type, cells))):
         return column, None
@@ -215,7 +217,7 @@ def _apart(variable: Variable, column: Sequences) -> tuple[Sequences, tuple[np.n
 
 
 def check_noise(nodes: Mapping[str, Node], template: Template, read: Read) -> None:
-    """Refuse continuous variables that are observed and have no noise: no density expresses that."""
+    """Refuse continuous variables that are observed but have no noise, and so no density."""
     for (v, name), parts in zip(enumerate(nodes), template.parts, strict=True):
         if template.cards[v] or np.isnan(read.rows.numbers[v]).all():
             continue

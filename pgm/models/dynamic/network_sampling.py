@@ -1,4 +1,4 @@
-"""Draws all variables of a dynamic network, step by step."""
+"""Drawing all variables of a dynamic network, step by step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pgm.inference.engines.interface import LOOPS
 
 from .network_slices import Node, back_of
 
-_SMALL = 1 << 20  # entries of a table that is written out to draw from it
+_SMALL = 1 << 20  # the most entries of a table that is expanded to draw from it
 
 
 def draw(
@@ -78,15 +78,15 @@ def completed(
     numbers: Mapping[int, np.ndarray],
     random: np.random.Generator,
 ) -> list[np.ndarray]:
-    """The values of each variable, (courses, steps), where numbers that were not observed are drawn.
+    """The values of each variable, (courses, steps); missing continuous values are drawn.
 
-    Nothing that was observed depends on these: their parents say all.
+    Nothing observed depends on these, so they are drawn given their parents alone.
 
     Args:
         nodes: the variables.
-        codes: (courses, steps, variables) those with states.
-        numbers: what was observed of the continuous ones, by position.
-        random: what draws.
+        codes: the states of variables that have some, (courses, steps, variables).
+        numbers: the observed values of continuous variables, by position.
+        random: the generator.
     """
     many = len(codes)
     values = {

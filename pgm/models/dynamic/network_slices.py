@@ -33,8 +33,8 @@ _MOST_LAG = 1000
 class Node:
     """A variable of every step, or a static one, with its distributions.
 
-    `cpds` has those of the first steps, in which not all parents exist, and last the one of all others; it is
-    empty as long as the states of a parent are unknown.
+    `cpds` has those of the first steps, in which not all parents exist, and last the one of all later steps;
+    it is empty as long as the states of a parent are unknown.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Node:
 
 
 def back_of(parent: str) -> tuple[str, int]:
-    """The variable that a parent is, and how many steps ago.
+    """The variable that a parent names, and how many steps back.
 
     >>> back_of("rain[-2]"), back_of("rain")
     (('rain', 2), ('rain', 0))
@@ -66,7 +66,7 @@ def back_of(parent: str) -> tuple[str, int]:
 
 
 def name_of(name: Any) -> str:
-    """The name of a new variable, which must not look like one of some step."""
+    """The name of a new variable, which must not look like that of a variable in some step."""
     node = check_name(name)
     if _BACK.fullmatch(node):
         raise InvalidVariable(
@@ -156,7 +156,7 @@ def made(
 
 
 def frozen_all(name: str, firsts: Sequence[object]) -> tuple[object, ...]:
-    """Tables as written, which never change later."""
+    """Tables as written, protected from later changes."""
     return tuple([frozen(name, first) for first in firsts])
 
 
@@ -164,7 +164,7 @@ def _firsts(name: str, initial: Any, lag: int, parents: tuple[str, ...]) -> tupl
     """The distributions of the steps in which not all parents exist."""
     if lag == 0:
         if initial is not None:
-            raise InvalidTable(f"{name!r} looks back at no earlier step: it has no initial=.")
+            raise InvalidTable(f"{name!r} looks back at no earlier step: it takes no initial=.")
         return ()
     has = [f"step {i}, P({_condition(name, parents, i)})" for i in range(lag)]
     if initial is None:
@@ -201,7 +201,7 @@ def _domain(
     known: Mapping[str, Node],
     normalize: bool,
 ) -> Domain:
-    """Undeclared states: as a plain table gives them, else a distribution of the first step."""
+    """States that were not declared: those of a plain table, else of a distribution of the first step."""
     if isinstance(table, CPD) and table.continuous:
         return REAL
     if not isinstance(table, CPD):
@@ -225,7 +225,7 @@ def _given(parents: Sequence[str], known: Mapping[str, Node]) -> tuple[Variable,
 
 
 def built(node: Node, known: Mapping[str, Node]) -> Node:
-    """The node with its distributions; as it is while the states of a parent are unknown."""
+    """The node with its distributions; unchanged while the states of a parent are unknown."""
     if any(back_of(parent)[0] not in known for parent in node.parents):
         return replace(node, cpds=())
     table, firsts, normalize = node.written
@@ -260,7 +260,7 @@ def _one(node: Node, table: object, given: tuple[Variable, ...], normalize: bool
         return make(node.name, table, None, given)
     if isinstance(table, CPD | Gaussian) and getattr(table, "continuous", False):
         raise InvalidTable(
-            f"{node.name!r} has states, and {type(table).__name__} is of continuous variables."
+            f"{node.name!r} has states, but {type(table).__name__} is for continuous variables."
         )
     return make(node.name, table, node.domain, given, normalize)
 
@@ -334,7 +334,7 @@ def check_whole(nodes: Mapping[str, Node]) -> None:
         if missing:
             name = back_of(missing[0])[0]
             raise IncompleteModel(
-                f"{node.name!r} has the parent {missing[0]!r}, and there is no variable {name!r} yet: add it."
+                f"{node.name!r} has the parent {missing[0]!r}, but there is no variable {name!r} yet: add it."
                 f"{nearest(name, nodes)}"
             )
         raise IncompleteModel(f"{node.name!r} has no distribution yet: give it one with `set`.")

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class NetworkStream:
-    """A filter that goes on: `push` takes what was observed next, `forecast` looks ahead.
+    """An online filter: `push` takes the next observations, `forecast` looks ahead.
 
-    The results are those of `filter` on all steps; the memory does not grow. A stream copies and pickles.
+    Results equal those of `filter` on all steps; memory does not grow. A stream can be copied and pickled.
 
     >>> import pgm
     >>> dbn = pgm.DynamicBayesianNetwork()
@@ -43,12 +43,12 @@ class NetworkStream:
     """
 
     def __init__(self, model: DynamicBayesianNetwork) -> None:
-        """Nothing was observed yet."""
+        """Start before the first observation."""
         self._model = model.copy()
         self._model._layout()
         self._carried: np.ndarray | None = None
-        self._numbers: dict[int, np.ndarray] = {}  # the last ones, which later steps look back at
-        self._held: dict[int, float] = {}  # the numbers that never change
+        self._numbers: dict[int, np.ndarray] = {}  # the latest values, which later steps look back at
+        self._held: dict[int, float] = {}  # the values of static variables
         self._steps = 0
         self._log = 0.0
 
@@ -67,8 +67,8 @@ class NetworkStream:
         If it raises, the stream is as it was.
 
         Args:
-            data: {name: value} of one step, or {name: list of values} or a frame of several.
-            targets: names; if left out all variables with states that are not observed in all these steps.
+            data: {name: value} for one step, or {name: list of values} or a frame for several.
+            targets: names; if left out, all variables with states that are not observed in all these steps.
 
         Raises:
             UnknownVariable, InvalidArgument, InvalidFrame, InvalidEvidence: data that cannot be read.
@@ -104,7 +104,7 @@ class NetworkStream:
 
         Args:
             steps: how many.
-            targets: names; if left out all variables with states.
+            targets: names; if left out, all variables with states.
 
         Raises:
             InvalidArgument: steps is not a whole number of at least 1.
@@ -125,11 +125,11 @@ class NetworkStream:
         return NetworkBeliefs(model._some(wanted), values, scores, "forecast", self._steps)
 
     def copy(self) -> NetworkStream:
-        """A stream that goes on from here apart from this one."""
+        """Return an independent copy, which goes on from here."""
         return copy.copy(self)
 
     def _past(self) -> dict[str, Any]:
-        """What the steps before say of those that come."""
+        """What later steps need to know of those so far."""
         return {"before": self._steps, "past": self._numbers, "held": self._held}
 
     def _asked(self, found: Read, wanted: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -145,7 +145,7 @@ class NetworkStream:
             raise self._model._unseen(f"step {self._steps + error.row:,} (the first is 0)", error) from None
 
     def __repr__(self) -> str:
-        """How far it is."""
+        """The steps and the log-likelihood so far."""
         return f"stream of a dynamic network: {self._steps:,} steps, log-likelihood {self._log:.6f}"
 
     def _repr_html_(self) -> str:

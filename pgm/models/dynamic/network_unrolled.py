@@ -62,7 +62,7 @@ def _parents(node: Node, called: Mapping[str, list[str]], steps: int) -> list[tu
 
 
 def _cpds(node: Node, names: list[str], parents: list[tuple[str, ...]]) -> list[Any]:
-    """What the network keeps of the distribution in each step: of a table the same array again and again."""
+    """What the network stores for each step; for a table, the same array every time."""
     steps, first, last = len(names), len(node.cpds) - 1, node.cpds[-1]
     early = [
         _kept(cpd, child, those) for cpd, child, those in zip(node.cpds[:-1], names, parents, strict=False)
@@ -87,7 +87,7 @@ def evidence(nodes: Mapping[str, Node], data: Any) -> dict[str, Any]:
         return {}
     found = read(nodes, template(nodes), data, held=None)
     if not found.sequences.lone:
-        raise InvalidArgument("Here one sequence is asked about, not several.")
+        raise InvalidArgument("This question is about one sequence, not several.")
     known: dict[str, Any] = {}
     for name, column in (data if isinstance(data, Mapping) else found.sequences.rows).items():
         if name not in nodes:
@@ -103,7 +103,7 @@ def evidence(nodes: Mapping[str, Node], data: Any) -> dict[str, Any]:
 
 
 def _together(nodes: Mapping[str, Node], name: str, rows: ObservedRows) -> Any:
-    """What several steps say of a static variable."""
+    """The evidence on a static variable that several steps give."""
     v = list(nodes).index(name)
     if v in rows.numbers:
         numbers = np.unique(rows.numbers[v][~np.isnan(rows.numbers[v])])
@@ -126,12 +126,12 @@ def _together(nodes: Mapping[str, Node], name: str, rows: ObservedRows) -> Any:
 
 def _contradiction(name: str) -> ImpossibleEvidence:
     return ImpossibleEvidence(
-        f"{name!r} is static, one variable for all steps, and what its steps say contradicts each other."
+        f"{name!r} is static, one variable for all steps, but its steps contradict each other."
     )
 
 
 def step_of(name: str, nodes: Mapping[str, Node]) -> int:
-    """The step in the name of a variable of the unrolled network; 0 of what never changes."""
+    """The step in the name of a variable of the unrolled network; 0 for static ones."""
     plain, back = back_of(name)
     if plain not in nodes or (name == plain) != nodes[plain].static or back > 0:
         examples = [node.name if node.static else f"{node.name}[0]" for node in nodes.values()]

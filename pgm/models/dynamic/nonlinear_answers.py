@@ -1,4 +1,4 @@
-"""Runs filters over series of a nonlinear system and makes answers of what they give."""
+"""Runs filters over series of a nonlinear system, and turns their results into answers."""
 
 from __future__ import annotations
 
@@ -26,18 +26,17 @@ _FEW = 100  # effective particles: fewer tell little about a variance
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a filter says of one series."""
+    """The results of a filter on one series."""
 
     predicted: np.ndarray  # (T, n)
     predicted_covariance: np.ndarray
     mean: np.ndarray
     covariance: np.ndarray
     log: np.ndarray  # (T,)
-    signal: Any  # means and covariances of h(x), or what finds them
+    signal: Any  # means and covariances of h(x), or a function that computes them
     report: Report
-    smoothed: tuple[np.ndarray, np.ndarray, np.ndarray] | None = (
-        None  # means, covariances, those with the next
-    )
+    # Means, covariances, and cross-covariances with the next step.
+    smoothed: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
     paths: np.ndarray | None = None
     signal_smoothed: Any = None
 
@@ -76,7 +75,7 @@ def sigma_of(how: Filter) -> engine.Sigma | None:
 
 
 def report_of(p: Parameters, how: Filter) -> Report:
-    """How a filter that measures nothing answers."""
+    """The report of a filter that does not estimate its error."""
     if not isinstance(how, Extended):
         return Report(how.name, exact=False)
     given = [name for name, function in (("F", p.F), ("H", p.H)) if function is not None]
@@ -171,7 +170,7 @@ def sizes_of(how: Particles) -> engine.Sizes:
 
 
 def check_noise(noise: Noise, T: int) -> None:
-    """Refuse observations without noise, which weigh every particle with zero."""
+    """Refuse observations without noise, which give every particle the weight zero."""
     for t in range(T if noise.p.R.ndim == 3 else 1):
         if engine.singular(noise.look(t)):
             where = f" of step {t}" if noise.p.R.ndim == 3 else ""
@@ -206,7 +205,7 @@ def _by_particles(
             root = noise.move(t - 1, move.gap)
             if smooth and not np.diagonal(root).all():
                 raise InvalidArgument(
-                    "Q= is singular: no particle leads exactly to another, so there is no way back. Take "
+                    "Q= is singular: no particle leads exactly to another, so no path goes backwards. Take "
                     'engine="unscented", or give the noise of every entry of the state some variance.'
                 )
             one = now.advance(move, root, keep=smooth)
@@ -258,21 +257,21 @@ def _of_paths(
     size: np.ndarray,
     run: Run,
 ) -> Run:
-    """What paths (groups, paths, T, n) say."""
+    """The results of sampled paths, (groups, paths, T, n)."""
     groups, each, T, n = drawn.shape
     flat = drawn.reshape(groups * each, T, n)
     share = np.full(groups * each, 1.0 / (groups * each))
     means, spreads, errors, signals = np.empty((T, n)), np.empty((T, n, n)), np.empty((T, n)), []
-    apart = np.empty_like(flat)
+    deviations = np.empty_like(flat)
     for t in range(T):
         x = flat[:, t].T
         means[t], spreads[t] = engine.moments(x, share, model.off)
-        apart[:, t] = model.off(x, means[t][:, None]).T
+        deviations[:, t] = model.off(x, means[t][:, None]).T
         values = model.h(np.ascontiguousarray(x), at(t, times, None if u is None else u[t]))
         signals.append(engine.moments(values, share, model.off_seen))
-    of_groups = apart.reshape(groups, each, T, n).mean(axis=1)
+    of_groups = deviations.reshape(groups, each, T, n).mean(axis=1)
     errors = of_groups.std(axis=0, ddof=1) / np.sqrt(groups)
-    cross = np.einsum("mti,mtj->tij", apart[:, :-1], apart[:, 1:]) / len(flat)
+    cross = np.einsum("mti,mtj->tij", deviations[:, :-1], deviations[:, 1:]) / len(flat)
     report = measured(how, means, errors, np.minimum(size, len(flat)), run.report.log_error, model)
     signal = tuple(np.array(each) for each in zip(*signals, strict=True))
     return Run(
@@ -301,7 +300,11 @@ def measured(
         advice.append("few particles explain an observation: raise samples=")
     slow = [call.name for call in (model.f, model.h) if call.for_many is False]
     if slow:
-        advice.append(f"{'= and '.join(slow)}= for one state at a time, which is slow: let x[0] be an array")
+        verb = "are" if len(slow) > 1 else "is"
+        advice.append(
+            f"{'= and '.join(slow)}= {verb} called for one state at a time, which is slow: "
+            "let x[0] be an array"
+        )
     return Report(
         how.name,
         exact=False,
@@ -363,7 +366,7 @@ def smoothed(p: Parameters, names: Names, run: Run, y: np.ndarray, steps: np.nda
 
 
 def forecast(p: Parameters, names: Names, run: Run, y: np.ndarray, steps: np.ndarray, more: int) -> Forecast:
-    """The answer of `forecast`: the last steps of a filter that saw nothing there."""
+    """The answer of `forecast`: the last steps of a filter that observes nothing there."""
     signal = tuple(each[-more:] for each in (run.signal() if callable(run.signal) else run.signal))
     T = len(y)
     R = p.R[None] if p.R.ndim == 2 else p.R[T - more : T]

@@ -27,31 +27,31 @@ class NonlinearDynamicalSystem(Tabular):
     """A nonlinear state-space model: dynamics and observations are functions, both with normal noise.
 
     x[t+1] = f(x[t]) + N(0, Q) and y[t] = h(x[t]) + N(0, R). No filter of it is exact: questions name one by
-    `engine=`: "extended", "unscented" or "particles", or an object of `pgm.filters` with options.
+    `engine=`: "extended", "unscented" or "particles", or an object from `pgm.filters` with options.
 
-    Functions take a state as an array of its n values and return an array, a list or a float. They are also
-    called for many states at once, which are columns: where `x[0]` may be an array of many, as in
-    `lambda x: numpy.sin(x[0])`, that is quick; where it may not, they are called for one at a time. By the
-    names of their parameters they may take more: `u`, the input of the step; `t`, its index, or its time
-    where times are given; and f may take `gap`, the time to the next step.
+    Functions take a state, an array of its n values, and return an array, a list or a float. They are also
+    called with many states at once, as columns: functions that allow for it, such as
+    `lambda x: numpy.sin(x[0])`, are quick; others are called for one state at a time. Functions may have
+    more parameters, by these names: `u`, the input of the step; `t`, its index, or its time where times are
+    given; and for f `gap`, the time to the next step.
 
     Args:
-        f: what a state leads to.
-        h: what is observed of a state.
+        f: the next state, given a state.
+        h: the observation, given a state.
         Q: the covariance of the noise of the state: a float, a list of variances, a matrix, one for each
             step (three axes), or a function of the gap between two times.
         R: the covariance of the noise of observations, or one for each step.
         mean: of the first state.
         covariance: of the first state.
-        F: the derivatives of f, a matrix; "extended" takes differences if it is left out.
+        F: the derivatives of f, a matrix; if left out, "extended" takes finite differences.
         H: the derivatives of h.
-        periods: the periods of what goes around, by name: {"bearing": 2 * numpy.pi}.
+        periods: the periods of angles and the like, by name: {"bearing": 2 * numpy.pi}.
         n_inputs: how many values an input has, where f or h take `u`; 1 if left out.
         states: names of the entries of a state.
         observations: names of the entries of an observation.
 
     Raises:
-        InvalidArgument: sizes that do not fit, a covariance that is none, a function with other parameters.
+        InvalidArgument: sizes do not fit, a matrix is not a covariance, a function has other parameters.
 
     >>> growth = NonlinearDynamicalSystem(
     ...     lambda x: x / 2 + 25 * x / (1 + x**2), lambda x: x**2 / 20, Q=10.0, R=1.0, mean=0, covariance=5.0
@@ -87,16 +87,16 @@ class NonlinearDynamicalSystem(Tabular):
         own, seen = periods_of(periods, *self._names)
         self._p = Parameters(**made, periods=own, periods_seen=seen)
 
-    # --- what it is ---
+    # --- properties ---
 
     @property
     def f(self) -> Callable[..., Any]:
-        """What a state leads to."""
+        """The function from a state to the next."""
         return self._p.f
 
     @property
     def h(self) -> Callable[..., Any]:
-        """What is observed of a state."""
+        """The function from a state to its observation."""
         return self._p.h
 
     @property
@@ -147,16 +147,16 @@ class NonlinearDynamicalSystem(Tabular):
         Args:
             data: a value or a row of values for each step, NaN or None where nothing was observed; or a list
                 of such series, an array of three axes, or a data frame.
-            engine: "extended", "unscented", "particles", or an object of `pgm.filters`.
+            engine: "extended", "unscented", "particles", or an object from `pgm.filters`.
             inputs: a row for each step.
             times: the time of each step, where f or Q depends on the gap.
             lengths: the number of steps of each series, if they are concatenated.
             sequence: the column of a data frame that says which series a row belongs to.
-            by: "sequence" for an array with one entry for each series, "step" for each step's share given
-                those before; all together if left out.
+            by: "sequence" for an array with one entry for each series, "step" for the log density of each
+                step given those before it; the total if left out.
 
         Raises:
-            InvalidArgument: no engine is named, rows of the wrong width, a function returns something that
+            InvalidArgument: no engine is named, rows have the wrong width, a function returns something that
                 is not a number.
             ImpossibleEvidence: an observation has no noise.
 
@@ -185,8 +185,8 @@ class NonlinearDynamicalSystem(Tabular):
         """The state of each step given what was observed until then; of several series, one for each.
 
         Args:
-            data: as for `score`, and so are the others.
-            engine: "extended", "unscented", "particles", or an object of `pgm.filters`.
+            data: as for `score`, as are the others.
+            engine: "extended", "unscented", "particles", or an object from `pgm.filters`.
             inputs: a row for each step.
             times: the time of each step.
             lengths: the number of steps of each series.
@@ -217,11 +217,11 @@ class NonlinearDynamicalSystem(Tabular):
     ) -> Any:
         """The state of each step given all observations; of several series, one for each.
 
-        "particles" draws paths that go back through the filter; `.paths` has them.
+        "particles" samples paths backwards through the filter; `.paths` has them.
 
         Args:
-            data: as for `score`, and so are the others.
-            engine: "extended", "unscented", "particles", or an object of `pgm.filters`.
+            data: as for `score`, as are the others.
+            engine: "extended", "unscented", "particles", or an object from `pgm.filters`.
             inputs: a row for each step.
             times: the time of each step.
             lengths: the number of steps of each series.
@@ -253,21 +253,21 @@ class NonlinearDynamicalSystem(Tabular):
         Args:
             data: as for `score`.
             steps: how many.
-            engine: "extended", "unscented", "particles", or an object of `pgm.filters`.
+            engine: "extended", "unscented", "particles", or an object from `pgm.filters`.
             inputs: a row for each step, observed or to come.
             times: the time of each step, observed or to come.
             lengths: the number of steps of each series.
             sequence: the column that names series.
 
         Raises:
-            InvalidArgument, ImpossibleEvidence: as for `score`; or steps is not a whole number of 1 at least.
+            InvalidArgument, ImpossibleEvidence: as for `score`; or steps is not a whole number of at least 1.
 
         >>> walk = NonlinearDynamicalSystem(lambda x: x, lambda x: x, Q=0.5, R=0.8, mean=0, covariance=1)
         >>> walk.forecast([1.0, 0.5], steps=2, engine="unscented").predicted.std.round(6).tolist()
         [[1.316481], [1.494363]]
         """
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
-            raise InvalidArgument(f"steps= is a whole number of 1 at least, not {shown(steps)}.")
+            raise InvalidArgument(f"steps= is a whole number of at least 1, not {shown(steps)}.")
         check_steps(int(steps))
         return self._each(answers.forecast, data, engine, inputs, times, lengths, sequence, more=int(steps))
 
@@ -275,7 +275,7 @@ class NonlinearDynamicalSystem(Tabular):
         """A filter that takes observations as they come, one or several at a time, in constant memory.
 
         Args:
-            engine: "extended", "unscented", "particles", or an object of `pgm.filters`.
+            engine: "extended", "unscented", "particles", or an object from `pgm.filters`.
 
         Raises:
             InvalidArgument: no engine is named.
@@ -317,7 +317,7 @@ class NonlinearDynamicalSystem(Tabular):
         p = self._p
         T, many = draw_count(n), 1 if sequences is None else draw_count(sequences)
         if T < 1 or many < 1:
-            raise InvalidArgument("A series has one step at least.")
+            raise InvalidArgument("A series has at least one step.")
         check_steps(T, many)
         nothing = np.full((T, p.m) if p.m > 1 else T, np.nan)
         given = read(p, nothing, inputs, times)
@@ -341,7 +341,7 @@ class NonlinearDynamicalSystem(Tabular):
         ]
         return drawn[0] if sequences is None else PerSequence(drawn, report=_DRAWN)
 
-    # --- inside ---
+    # --- internals ---
 
     def _each(
         self,

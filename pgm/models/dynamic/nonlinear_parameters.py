@@ -1,4 +1,4 @@
-"""What a nonlinear dynamical system is made of, checked: functions, covariances of noise, the start."""
+"""The checked parameters of a nonlinear dynamical system: functions, covariances of noise, the start."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Parameters:
     R: np.ndarray  # (m, m) or (steps, m, m)
     mean: np.ndarray
     covariance: np.ndarray
-    periods: np.ndarray  # (n,), infinite but for angles
+    periods: np.ndarray  # (n,), infinite except for angles
     periods_seen: np.ndarray  # (m,)
     n_inputs: int
     wants: tuple[tuple[str, ...], tuple[str, ...]]  # what f and h take besides the state
 
     def __post_init__(self) -> None:
-        """They never change: copies share them."""
+        """Make arrays read-only: copies share them."""
         for value in vars(self).values():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
@@ -79,16 +79,16 @@ class Parameters:
 
 
 def root_of(covariance: np.ndarray) -> np.ndarray:
-    """A square root of this covariance: a matrix that turns independent noise into such noise."""
+    """A square root of this covariance: a matrix that turns independent noise into noise with it."""
     U, d = factored(covariance)
     return np.asarray(U * np.sqrt(d)[..., None, :])
 
 
 class Noise:
-    """The covariances of noise of the steps of one question, each worked out once."""
+    """The noise covariances of the steps of one question, each computed once."""
 
     def __init__(self, p: Parameters, steps: int) -> None:
-        """Refuse matrices that are too few."""
+        """Refuse too few matrices."""
         self.p = p
         self.roots: dict[Any, np.ndarray] = {}
         if isinstance(p.Q, np.ndarray) and p.Q.ndim == 3 and len(p.Q) < steps - 1:
@@ -98,7 +98,7 @@ class Noise:
             )
         if p.R.ndim == 3 and len(p.R) < steps:
             raise InvalidArgument(
-                f"R= has matrices for {counted(len(p.R))} observations, and there are {counted(steps)} steps."
+                f"R= has matrices for {counted(len(p.R))} observations, but there are {counted(steps)} steps."
             )
 
     def move(self, t: int, gap: float | None) -> np.ndarray:
@@ -111,7 +111,7 @@ class Noise:
                 what = f"Q({gap:.6g})"
                 own = covariance_of(what, Q(gap), self.p.n, f"a state has {plural(self.p.n, 'dimension')}")
                 if not isinstance(own, np.ndarray) or own.ndim != 2:
-                    raise InvalidArgument(f"{what} is {shown(own)}, and should be a matrix.")
+                    raise InvalidArgument(f"{what} is {shown(own)}, but should be a matrix.")
             else:
                 own = Q if Q.ndim == 2 else Q[t]
             self.roots[key] = root_of(own)
@@ -125,7 +125,7 @@ class Noise:
 def checked(
     f: Any, h: Any, Q: Any, R: Any, mean: Any, covariance: Any, F: Any, H: Any, n_inputs: Any, observed: Any
 ) -> dict[str, Any]:
-    """The parameters but for the periods, which need names."""
+    """The parameters except the periods, which need names."""
     for name, function in (("f", f), ("h", h)):
         if not callable(function):
             more = " A matrix is for pgm.LinearDynamicalSystem." if not isinstance(function, str) else ""
@@ -137,7 +137,9 @@ def checked(
             )
     own_mean = np.atleast_1d(numbers("mean", mean))
     if own_mean.ndim != 1 or own_mean.size == 0:
-        raise InvalidArgument(f"mean= is a list of numbers, one for each of a state, not {shown(mean)}.")
+        raise InvalidArgument(
+            f"mean= is a list of numbers, one for each entry of a state, not {shown(mean)}."
+        )
     n = own_mean.size
     why = f"mean= says that a state has {plural(n, 'dimension')}"
     spread = covariance_of("covariance", covariance, n, why)
@@ -151,9 +153,9 @@ def checked(
     if n_inputs is not None and (
         isinstance(n_inputs, bool) or not isinstance(n_inputs, int | np.integer) or n_inputs < 1
     ):
-        raise InvalidArgument(f"n_inputs= is a whole number of 1 at least, not {shown(n_inputs)}.")
+        raise InvalidArgument(f"n_inputs= is a whole number of at least 1, not {shown(n_inputs)}.")
     if n_inputs is not None and not takes:
-        raise InvalidArgument("n_inputs= without effect: neither f= nor h= has a parameter u.")
+        raise InvalidArgument("n_inputs= has no effect: neither f= nor h= has a parameter u.")
     if callable(R):
         raise InvalidArgument("R= is a matrix, or one for each step; only Q= may be a function of the gap.")
     given = numbers("R", R)
@@ -180,13 +182,13 @@ def _seen(h: Callable[..., Any], mean: np.ndarray, wants: tuple[str, ...], n_inp
     try:
         return max(int(np.asarray(made, dtype=np.float64).size), 1)
     except (TypeError, ValueError):
-        raise InvalidArgument(f"h= gives {shown(made)}, and should give numbers.") from None
+        raise InvalidArgument(f"h= gives {shown(made)}, but should give numbers.") from None
 
 
 def periods_of(
     given: Any, states: tuple[str, ...], observations: tuple[str, ...]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The periods of states and observations, by name; infinite but for angles."""
+    """The periods of states and observations, by name; infinite except for angles."""
     own, seen = np.full(len(states), np.inf), np.full(len(observations), np.inf)
     if given is None:
         return own, seen

@@ -34,10 +34,10 @@ class _Last:
 
 
 class NonlinearStream:
-    """A filter that goes on: `push` takes what was observed next, `forecast` looks ahead.
+    """An online filter: `push` takes the next observation, `forecast` looks ahead.
 
-    The results are those of `filter` on all steps; the memory does not grow. A stream copies, and pickles
-    where its functions do.
+    Results equal those of `filter` on all steps; memory does not grow. A stream can be copied, and pickled if
+    its functions can.
 
     >>> import pgm
     >>> walk = pgm.NonlinearDynamicalSystem(lambda x: x, lambda x: x, Q=0.5, R=0.8, mean=0, covariance=1)
@@ -47,7 +47,7 @@ class NonlinearStream:
     """
 
     def __init__(self, p: Parameters, names: tuple[tuple[str, ...], tuple[str, ...]], how: Filter) -> None:
-        """Nothing was observed yet."""
+        """Start before the first observation."""
         self._p, self._names, self._how = p, names, how
         self._now = begun(p, how)
         self._last: _Last | None = None
@@ -56,7 +56,7 @@ class NonlinearStream:
 
     @property
     def mean(self) -> np.ndarray:
-        """The mean of the last state given all observations; of the first state before anything was."""
+        """The mean of the latest state given all observations; before any, that of the first state."""
         return self._mean
 
     @property
@@ -110,7 +110,7 @@ class NonlinearStream:
             times: the time of each of them.
 
         Raises:
-            InvalidArgument: steps is not a whole number of 1 at least; inputs or times do not fit.
+            InvalidArgument: steps is not a whole number of at least 1; inputs or times do not fit.
 
         >>> import pgm
         >>> walk = pgm.NonlinearDynamicalSystem(lambda x: x, lambda x: x, Q=0.5, R=0.8, mean=0, covariance=1)
@@ -118,25 +118,25 @@ class NonlinearStream:
         [[1.0], [1.224745]]
         """
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
-            raise InvalidArgument(f"steps= is a whole number of 1 at least, not {shown(steps)}.")
+            raise InvalidArgument(f"steps= is a whole number of at least 1, not {shown(steps)}.")
         check_steps(int(steps))
         p = self._p
         nothing = np.full((int(steps), p.m) if p.m > 1 else int(steps), np.nan)
         given = self._read(nothing, inputs, times)
-        run, _, _, numbers = self._run(given)
-        made = answers.forecast(p, self._names, run, given.y[0], numbers, int(steps))
+        run, _, _, ahead = self._run(given)
+        made = answers.forecast(p, self._names, run, given.y[0], ahead, int(steps))
         names, mean, matrices, _, output, y, at, report = made._parts()
         so_far: list[Any] = [names, mean, matrices, np.array([self._log]), output, y, at, report]
         return Forecast(*so_far)
 
     def copy(self) -> NonlinearStream:
-        """A stream that goes on from here apart from this one."""
+        """Return an independent copy, which goes on from here."""
         made = copy.copy(self)
         made._now = self._now.copied()
         return made
 
     def __repr__(self) -> str:
-        """How far it is."""
+        """The steps and the log-likelihood so far."""
         return (
             f"stream of a nonlinear dynamical system: {len(self):,} steps, log-likelihood {self._log:.6f}, "
             f"APPROXIMATE ({self._how.name})"
@@ -164,7 +164,7 @@ class NonlinearStream:
         return given
 
     def _run(self, given: Given) -> tuple[answers.Run, Any, _Last, np.ndarray]:
-        """Filter more steps, on a copy of where the filter is."""
+        """Filter more steps, on a copy of the filter."""
         y, first = given.y[0], len(self)
         u = None if given.inputs is None else given.inputs[0]
         times = None if given.times is None else given.times[0]

@@ -1,4 +1,4 @@
-"""Hidden semi-Markov models: a state stays for a time that has a distribution of its own."""
+"""Hidden semi-Markov models: how long a state lasts has a distribution of its own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .expanded_network import network
 from .hidden import HiddenChain, Sheet
 
 _ROWS = 12
-_TAIL = 1e-9  # what a distribution may leave beyond the longest duration
+_TAIL = 1e-9  # the probability that a distribution may leave beyond the longest duration
 
 
 class SemiMarkovHMM(HiddenChain):
@@ -37,8 +37,8 @@ class SemiMarkovHMM(HiddenChain):
         emission: what the states emit, a row for each.
         durations: a row for each state: P(it stays 1, 2, ... steps); or a distribution of counts, such as
             `pgm.Poisson([3.0, 8.0])`, of how many steps it stays after the first.
-        max_duration: the longest duration; needed where `durations` is a distribution, or left out.
-        complete: whether the time of the last state is over when the sequence ends; else it may go on.
+        max_duration: the longest duration; needed if `durations` is a distribution or left out.
+        complete: whether the time of the last state is over when the sequence ends; if not, it may go on.
         states: the names of the states; 0, 1, ... if left out.
         n_states: how many there are, if nothing else determines it.
         name: of the model, in print and in files.
@@ -54,7 +54,7 @@ class SemiMarkovHMM(HiddenChain):
     _word = "SemiMarkovHMM"
     complete: bool
     max_duration: int
-    _form: Any  # a distribution of durations less one; None: they are free
+    _form: Any  # the distribution of durations less one; None: a free table
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class SemiMarkovHMM(HiddenChain):
             raise InvalidTable("durations= has a row for each state: P(it stays 1, 2, ... steps).")
         if table is not None and max_duration is not None and max_duration != table.shape[1]:
             raise InvalidArgument(
-                f"durations= has {table.shape[1]} columns, and max_duration= is {max_duration}."
+                f"durations= has {table.shape[1]} columns, but max_duration= is {max_duration}."
             )
         longest = table.shape[1] if table is not None else max_duration
         if isinstance(longest, bool) or not isinstance(longest, int | np.integer) or longest < 1:
@@ -123,7 +123,7 @@ class SemiMarkovHMM(HiddenChain):
         self._layout = _layout(k, d, complete)
 
     def _rows_of_form(self, form: Any) -> np.ndarray:
-        """A table of a distribution of durations, which must not reach far beyond the longest."""
+        """The table of a distribution of durations, which must not reach far beyond the longest."""
         with np.errstate(under="ignore"):
             table = np.exp(form.log_rows(self._counts_of(form)).T)
         left = 1.0 - table.sum(axis=1)
@@ -140,7 +140,7 @@ class SemiMarkovHMM(HiddenChain):
         found = np.arange(self.max_duration)
         return found if form.domain is not None else found[:, None].astype(float)
 
-    # --- what there is ---
+    # --- properties ---
 
     @property
     def initial(self) -> np.ndarray:
@@ -174,10 +174,10 @@ class SemiMarkovHMM(HiddenChain):
             return super()._free_of(key)
         return int(self._form.n_free(np.ones(self.n_states, bool)))
 
-    # --- how ---
+    # --- internals ---
 
     def _refined(self, made: Any, counts: Mapping[Key, np.ndarray], fixed: set[str]) -> Any:
-        """Where durations have a form, the most likely one; of times that go on what is expected of them."""
+        """Fit the distribution of durations, where there is one; those cut off at the end are expected."""
         if self._form is None or "durations" in fixed:
             return made
         exits, stays = counts["durations", ""][:, :, 1], counts["durations", ""][:, :, 0]
@@ -197,7 +197,7 @@ class SemiMarkovHMM(HiddenChain):
         return StatePath(self.variable, codes, joint, likely)
 
     def to_network(self, steps: int) -> BayesianNetwork:
-        """Return the Bayesian network of this many steps: "place[0]" is a state and how long it has been.
+        """Return the Bayesian network of this many steps: "place[0]" is a state and how long it has lasted.
 
         If the model is `complete`, "ends[T-1]" says whether the time of the last state is over then.
         """
@@ -233,7 +233,7 @@ class SemiMarkovHMM(HiddenChain):
 
 
 def hazards(durations: np.ndarray) -> np.ndarray:
-    """P(a state goes on, or its time is over | how long it has been), (states, durations, 2)."""
+    """P(a state goes on, or its time is over | how long it has lasted), (states, durations, 2)."""
     left = np.flip(np.cumsum(np.flip(durations, 1), axis=1), 1)
     over = np.divide(durations, left, out=np.ones_like(durations), where=left > 0)
     over[:, -1] = 1.0
@@ -249,15 +249,15 @@ def _layout(k: int, d: int, complete: bool) -> ChainLayout:
     age, out = place[:, :-1], k * d + np.arange(k)
     source = np.concatenate([age.reshape(-1), place.reshape(-1)])
     to = np.concatenate([place[:, 1:].reshape(-1), np.repeat(out, d)])
-    number = np.concatenate([2 * age.reshape(-1), 2 * place.reshape(-1) + 1])
+    entry = np.concatenate([2 * age.reshape(-1), 2 * place.reshape(-1) + 1])
     leave, order = stage(k * d, k * d + k, source, to)
-    left = Entries(("durations", ""), number[order])
+    left = Entries(("durations", ""), entry[order])
     onward = place[:, 1:].reshape(-1)
     source = np.concatenate([onward, np.repeat(out, k)])
     to = np.concatenate([onward, np.tile(place[:, 0], k)])
-    number = np.concatenate([np.full(onward.size, CERTAIN), np.arange(k * k)])
+    entry = np.concatenate([np.full(onward.size, CERTAIN), np.arange(k * k)])
     enter, order = stage(k * d + k, k * d, source, to)
-    entered = Entries(("transition", ""), number[order])
+    entered = Entries(("transition", ""), entry[order])
     begin = np.full(k * d, IMPOSSIBLE)
     begin[place[:, 0]] = np.arange(k)
     first = Entries(("initial", ""), begin)

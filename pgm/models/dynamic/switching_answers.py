@@ -1,4 +1,4 @@
-"""Runs filters of switching linear systems over series, and makes answers of what they give."""
+"""Runs filters of switching linear systems over series, and turns their results into answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _EXACT = Report("exact", exact=True)
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What is known of each step of one series."""
+    """The results of a filter on one series, for each step."""
 
     before: list[engine.Mixture]  # given what was observed before
     after: list[engine.Mixture]
@@ -36,7 +36,7 @@ class Run:
 
 
 def engine_of(asked: object) -> str | RaoBlackwellised:
-    """Who answers: "auto" and "exact", the names of filters that merge, or particles."""
+    """The engine asked for: "auto" or "exact", the name of a filter that merges, or particles."""
     if isinstance(asked, RaoBlackwellised):
         return asked
     if asked in ("rao-blackwellised", "particles"):
@@ -88,8 +88,8 @@ def answered(
         return [_by_particles(r, s, how, rng, smooth) for s, rng in zip(series, rngs, strict=True)]
     if smooth and how in ("imm", "gpb1"):
         raise InvalidArgument(
-            f'engine="{how}" filters, and has no way back: "gpb2" smooths as Kim (1994) does, '
-            '"rao-blackwellised" by paths, and "exact" by all of them.'
+            f'engine="{how}" filters but cannot smooth: "gpb2" smooths as Kim (1994) does, '
+            '"rao-blackwellised" along sampled paths, and "exact" along all of them.'
         )
     return [
         _by_paths(r, s, how, smooth) if how in ("auto", "exact") else _by_merging(r, s, how, smooth)
@@ -122,7 +122,7 @@ def _by_paths(r: engine.Regimes, s: engine.Steps, how: str, smooth: bool) -> Run
 def expect(
     r: engine.Regimes, s: engine.Steps, how: str, expected: engine.Expected, clock: Clock
 ) -> np.ndarray:
-    """Each step's share of the log density; what learning needs goes into `expected`."""
+    """The log density of each step given those before; statistics for learning go into `expected`."""
     if how == "gpb2":
         steps = _merging(r, s, how, clock)
         engine.back(r, s, steps, expected)
@@ -206,7 +206,7 @@ def _by_particles(
 
 
 def _averaged(groups: list[list[engine.Mixture]]) -> tuple[list[engine.Mixture], np.ndarray]:
-    """The mixtures of several groups as one in each step, and the standard errors of means."""
+    """The mixtures of several groups merged into one in each step, and the standard errors of means."""
     found, errors = [], []
     for own in zip(*groups, strict=True):
         means, signals = np.array([one.mean for one in own]), np.array([one.signal for one in own])

@@ -22,10 +22,10 @@ class SwitchingHMM(JointChains):
 
     Args:
         chains: a list of chains, or a dict by name: `pgm.MarkovChain(initial, transition)`, a pair of such
-            tables, or a number of states that are yet to be learned.
+            tables, or a count of states whose tables are yet to be learned.
         switch: a `pgm.MarkovChain` (or a pair of tables) whose states are the chains in their order; or one
-            probability for each chain, where steps choose independently. Left out: a Markov chain yet to be
-            learned.
+            probability for each chain, if each step chooses independently; if left out, a Markov chain yet to
+            be learned.
         emission: for each chain what its states emit; all are of one kind.
         name: of the model, in print and in files.
 
@@ -45,7 +45,7 @@ class SwitchingHMM(JointChains):
     def __init__(self, chains: Any, switch: Any = None, emission: Any = None, *, name: str = "") -> None:
         found = {called: chain_of(called, one) for called, one in named(chains, "chains=").items()}
         if "switch" in found:
-            raise InvalidArgument('The switch is called "switch"; no chain may be.')
+            raise InvalidArgument('The switch is called "switch": no chain may have this name.')
         emissions = named(emission, "emission=")
         if set(emissions) != set(found):
             raise InvalidArgument(
@@ -64,9 +64,9 @@ class SwitchingHMM(JointChains):
             raise InvalidArgument("All chains emit the same kind of distribution, over the same symbols.")
         m = len(found)
         selector = Variable.of("switch", as_domain(list(found)))
-        self._anew = _probabilities(switch, m)
+        self._memoryless = _probabilities(switch, m)
         shapes["initial", "switch"] = (m,)
-        if self._anew:
+        if self._memoryless:
             given["initial", "switch"] = switch
         else:
             shapes["transition", "switch"] = (m, m)
@@ -85,11 +85,11 @@ class SwitchingHMM(JointChains):
         self._emission = Tied(Stacked([emissions[called] for called in found], sizes), rows)
 
     def _made(self, layout: ChainLayout) -> ChainLayout:
-        """Where each step chooses anew, the start's table is that of all steps."""
-        if not self._anew:
+        """The layout, in which all steps take the table of the start if each chooses independently."""
+        if not self._memoryless:
             return layout
         (one, (entries,)), *others = layout.stages
-        entries = Entries(("initial", "switch"), entries.number % self.variables[0].card)
+        entries = Entries(("initial", "switch"), entries.index % self.variables[0].card)
         return ChainLayout(layout.start, ((one, (entries,)), *others))
 
     @property
@@ -98,15 +98,15 @@ class SwitchingHMM(JointChains):
         return dict(zip(self.chains[1:], self._emission.shared.parts, strict=True))
 
     def transition(self, chain: str) -> np.ndarray:
-        """P(next state | last state) of a chain; of a switch without memory the same row for each."""
-        if chain == "switch" and self._anew:
+        """P(next state | previous state) of a chain; for a switch without memory, equal rows."""
+        if chain == "switch" and self._memoryless:
             return np.tile(self._table("initial", chain), (self.variables[0].card, 1))
         return self._table("transition", chain)
 
     def _local(
         self, m: int, before: tuple[Variable, ...], now: tuple[Variable, ...]
     ) -> tuple[tuple[Variable, ...], np.ndarray]:
-        if m == 0 and self._anew:
+        if m == 0 and self._memoryless:
             return (), self._tables["initial", "switch"]
         return super()._local(m, before, now)
 
@@ -123,5 +123,5 @@ def _moves(switch: Any, m: int) -> tuple[Any, Any]:
         return None, None
     variable, start, move = chain_of("switch", switch)
     if variable.card != m:
-        raise InvalidArgument(f"switch= has {variable.card} states, and there are {m} chains.")
+        raise InvalidArgument(f"switch= has {variable.card} states, but there are {m} chains.")
     return start, move

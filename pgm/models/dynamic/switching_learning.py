@@ -36,7 +36,7 @@ class SwitchingParameters:
 
 
 class SwitchingLearning:
-    """One fit: the model, what was observed of it, and what is held."""
+    """One call of `fit`: the model, what was observed of it, and what stays fixed."""
 
     def __init__(
         self, model: SwitchingLinearDynamicalSystem, given: Given, how: Any, fixed: Any, weights: Any
@@ -78,14 +78,14 @@ class SwitchingLearning:
         report = reports[0].changed(n_parameters=self._n_free(found), n_rows=self.n_rows)
         if self.how != "gpb2":
             return found, report
-        assert self.best is not None  # an approximate likelihood may fall: the highest counts
+        assert self.best is not None  # an approximate likelihood may fall: the highest is kept
         logs = report.log_likelihoods
         top = int(np.argmax(logs))
         kept = report.changed(log_likelihoods=logs[: top + 1], engine="gpb2")
         return self.best[1], kept
 
     def expect(self, now: SwitchingParameters) -> EStep[list[Any]]:
-        """The E-step: for each series what is expected of each regime."""
+        """The E-step: for each series, the expected statistics of each regime."""
         model = self.model._with_parameters(now)
         r, log, found = model._regimes, 0.0, []
         for i, (y, weight) in enumerate(zip(self.given.y, self.weights, strict=True)):
@@ -99,7 +99,7 @@ class SwitchingLearning:
         return EStep(log, log, found)
 
     def maximise(self, now: SwitchingParameters, found: list[Any], iteration: int) -> SwitchingParameters:
-        """The M-step: shares of regimes, and regressions of each."""
+        """The M-step: probabilities of regimes, and regressions of each."""
         first = sum(w * e.weight[0] for w, e in zip(self.weights, found, strict=True))
         pairs = sum(w * e.pairs for w, e in zip(self.weights, found, strict=True))
         initial, transition = now.initial, now.transition
@@ -137,7 +137,7 @@ class SwitchingLearning:
 
 
 def _moments(p: Parameters, k: int, e: Any, y: np.ndarray, u: np.ndarray | None) -> em.Moments:
-    """What is expected of one regime of one series."""
+    """The expected moments of one regime of one series."""
     T, n = len(y), p.n
     z, zz = _regressors(e.x[:, k], e.xx[:, k], e.weight[:, k], u)
     looks = em.outputs(y, z, zz, e.weight[:, k], linear.stacked(p, "CDdR"), p.R)

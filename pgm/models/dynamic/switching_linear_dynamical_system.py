@@ -48,8 +48,9 @@ class SwitchingLinearDynamicalSystem(Tabular):
 
     In step t the regime s[t] says which system leads from x[t-1] to x[t], and how x[t] is observed; the first
     state is that of the first regime's system. Given the path of regimes all is linear: "exact" follows every
-    path, as "auto" does while they are few; beyond, "gpb2", "imm" and "gpb1" merge Gaussians in every step,
-    and "rao-blackwellised" follows some paths and measures its error.
+    path, as "auto" does while they are few. Where they are many, name an engine that approximates: "gpb2",
+    "imm" and "gpb1" merge Gaussians in every step, and "rao-blackwellised" follows some paths and estimates
+    its error.
 
     Args:
         initial: the probabilities of the regimes in the first step; a list, or a dict by regime.
@@ -58,8 +59,8 @@ class SwitchingLinearDynamicalSystem(Tabular):
             observations of one size, and matrices that are the same in all steps.
 
     Raises:
-        InvalidArgument: systems that do not go together, a diffuse start.
-        InvalidTable: probabilities that are none.
+        InvalidArgument: systems that do not fit together, a diffuse start.
+        InvalidTable: probabilities are negative, or do not sum to one.
 
     >>> calm = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.1, R=0.8, mean=0.0, covariance=1.0)
     >>> wild = LinearDynamicalSystem(A=-0.5, C=1.0, Q=1.0, R=0.8, mean=0.0, covariance=1.0)
@@ -100,7 +101,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         put(self, "_regimes", _checked(variable.states, own, self._initial, self._transition))
         put(self, "_fit_report", None)
 
-    # --- what it is ---
+    # --- properties ---
 
     @property
     def regimes(self) -> tuple[Any, ...]:
@@ -153,8 +154,8 @@ class SwitchingLinearDynamicalSystem(Tabular):
             inputs: a row for each step.
             lengths: the number of steps of each series, if they are concatenated.
             sequence: the column of a data frame that says which series a row belongs to.
-            by: "sequence" for an array with one entry for each series, "step" for each step's share given
-                those before; all together if left out.
+            by: "sequence" for an array with one entry for each series, "step" for the log density of each
+                step given those before it; the total if left out.
 
         Raises:
             InvalidArgument: rows of the wrong width, a series without steps, inputs that do not fit.
@@ -184,7 +185,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         """State and regime of each step given what was observed until then; of several series, one for each.
 
         Args:
-            data: as for `score`, and so are the others.
+            data: as for `score`, as are the others.
             engine: "auto", "exact", "gpb2", "imm", "gpb1", "rao-blackwellised", or a `pgm.filters` object.
             inputs: a row for each step.
             lengths: the number of steps of each series.
@@ -224,14 +225,14 @@ class SwitchingLinearDynamicalSystem(Tabular):
         """State and regime of each step given all observations; of several series, one for each.
 
         Args:
-            data: as for `score`, and so are the others.
-            engine: "auto", "exact", "gpb2", "rao-blackwellised", or an object of `pgm.filters`.
+            data: as for `score`, as are the others.
+            engine: "auto", "exact", "gpb2", "rao-blackwellised", or an object from `pgm.filters`.
             inputs: a row for each step.
             lengths: the number of steps of each series.
             sequence: the column that names series.
 
         Raises:
-            InvalidArgument, TooLarge, ImpossibleEvidence: as for `score`; or this engine has no way back.
+            InvalidArgument, TooLarge, ImpossibleEvidence: as for `score`; or this engine cannot smooth.
 
         >>> still = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
         >>> one = SwitchingLinearDynamicalSystem([1.0], [[1.0]], [still])
@@ -276,8 +277,8 @@ class SwitchingLinearDynamicalSystem(Tabular):
             sequence: the column that names series.
 
         Raises:
-            InvalidArgument, TooLarge, ImpossibleEvidence: as for `score`; or steps is not a whole number of 1
-                at least.
+            InvalidArgument, TooLarge, ImpossibleEvidence: as for `score`; or steps is not a whole number of
+                at least 1.
 
         >>> still = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
         >>> one = SwitchingLinearDynamicalSystem([1.0], [[1.0]], [still])
@@ -285,7 +286,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         [[0.45], [0.405]]
         """
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
-            raise InvalidArgument(f"steps= is a whole number of 1 at least, not {shown(steps)}.")
+            raise InvalidArgument(f"steps= is a whole number of at least 1, not {shown(steps)}.")
         more = int(steps)
         given, runs = self._asked(data, engine, inputs, lengths, sequence, more=more)
         found = []
@@ -304,7 +305,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         """The most probable path of regimes, exactly; of several series, one for each.
 
         Args:
-            data: as for `score`, and so are the others.
+            data: as for `score`, as are the others.
             inputs: a row for each step.
             lengths: the number of steps of each series.
             sequence: the column that names series.
@@ -355,7 +356,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         """
         T, many = draw_count(n), 1 if sequences is None else draw_count(sequences)
         if T < 1 or many < 1:
-            raise InvalidArgument("A series has one step at least.")
+            raise InvalidArgument("A series has at least one step.")
         check_steps(T, many)
         p, r, rng = self._systems[0]._p, self._regimes, generator(seed)
         given = read(p, np.full((T, p.m) if p.m > 1 else T, np.nan), inputs, None)
@@ -403,13 +404,13 @@ class SwitchingLinearDynamicalSystem(Tabular):
         max_iter: int = 100,
         tol: float = 1e-6,
     ) -> Self:
-        """Learn regimes and systems by EM, beginning with those given; returns the model.
+        """Learn regimes and systems by EM, starting from those given; returns the model.
 
-        Over every path of regimes the log-likelihood never falls. "gpb2" takes Kim's smoother (1994) instead:
+        Over every path of regimes the log-likelihood never falls. "gpb2" uses Kim's smoother (1994) instead:
         its log-likelihoods are approximate, `fit_report` says so, and the highest is kept.
 
         Args:
-            data: as for `score`, and so are the others.
+            data: as for `score`, as are the others.
             engine: "auto", "exact" or "gpb2".
             inputs: a row for each step.
             lengths: the number of steps of each series.
@@ -417,7 +418,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
             weights: how much each series counts; 1 if left out.
             fixed: what stays in all regimes: names such as ["transition", "C", "R"].
             max_iter: the largest number of steps.
-            tol: it has converged when a step gains no more, for each unit of log-likelihood.
+            tol: it has converged when the relative gain in log-likelihood is at most this.
 
         Raises:
             InvalidArgument: an option is out of range; noise collapses.
@@ -448,7 +449,8 @@ class SwitchingLinearDynamicalSystem(Tabular):
             steps: how many.
 
         Raises:
-            InvalidArgument: steps is not a number of 1 at least, a start is diffuse, or there are inputs.
+            InvalidArgument: steps is not a whole number of at least 1, a start is diffuse, or there are
+                inputs.
 
         >>> import pgm
         >>> calm = pgm.LinearDynamicalSystem(A=0.9, C=1.0, Q=0.1, R=0.8, mean=0.0, covariance=1.0)
@@ -475,18 +477,18 @@ class SwitchingLinearDynamicalSystem(Tabular):
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; left out, it says what is shown.
         """
         regimes = MarkovChain(self._initial, self._transition, states=self.variable.states)
         return regimes.plot(ax, figsize=figsize, title="Regimes" if title is None else title)
 
     def copy(self) -> SwitchingLinearDynamicalSystem:
-        """The same system, to be fitted apart from this one."""
+        """Return an independent copy."""
         made = copy.copy(self)
         object.__setattr__(made, "_fit_report", self._fit_report)
         return made
 
-    # --- inside ---
+    # --- internals ---
 
     def _with_parameters(
         self, found: switching_learning.SwitchingParameters
@@ -540,7 +542,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         return engine.Steps(given.y[i], every(T - 1, "bB", n), every(T, "dD", m))
 
     def _of(self, steps: list[engine.Mixture], run: answers.Run, about: str) -> tuple[Any, ...]:
-        """Beliefs about regimes, means, covariances, and what they say of observations."""
+        """Beliefs about regimes, means, covariances, and the observations that they predict."""
         values = np.array([one.regimes for one in steps])
         beliefs = StateBeliefs(self.variable, values, run.log.copy(), about, report=run.report)
         noise = np.array([one.noise for one in steps])
@@ -585,9 +587,11 @@ class SwitchingLinearDynamicalSystem(Tabular):
         header = ["regime", "initial", *(f"to {label(name)}" for name in self.regimes), *shown_names]
         rows = []
         for k, (name, system) in enumerate(zip(self.regimes, self._systems, strict=True)):
-            chances = [f"{x:.6g}" for x in (self._initial[k], *self._transition[k])]
+            probabilities = [f"{x:.6g}" for x in (self._initial[k], *self._transition[k])]
             parts = [getattr(system, each) for each in shown_names]
-            rows.append([label(name), *chances, *("" if part is None else _printed(part) for part in parts)])
+            rows.append(
+                [label(name), *probabilities, *("" if part is None else _printed(part) for part in parts)]
+            )
         count = f"{len(self.states)} dimensions of the state, {len(self.observations)} observed"
         return header, rows, f"Switching linear dynamical system: {count}"
 
@@ -602,7 +606,7 @@ def _checked(
     initial: np.ndarray,
     transition: np.ndarray,
 ) -> engine.Regimes:
-    """The matrices of all regimes, if they go together."""
+    """The matrices of all regimes, which must fit together."""
     first = systems[0]
     for name, each in zip(names, systems, strict=True):
         p = each._p
@@ -610,16 +614,16 @@ def _checked(
         if sizes != (first._p.n, first._p.m, first._p.n_inputs):
             raise InvalidArgument(
                 f"The system of {shown(name)} has {p.n} dimensions of the state, {p.m} of an observation and "
-                f"{p.n_inputs} of an input, that of {shown(names[0])} {first._p.n}, {first._p.m} and "
-                f"{first._p.n_inputs}: they share them."
+                f"{p.n_inputs} of an input, but that of {shown(names[0])} has {first._p.n}, {first._p.m} and "
+                f"{first._p.n_inputs}: all systems need the same sizes."
             )
         if p.varying:
             raise InvalidArgument(
-                f"The system of {shown(name)} has matrices that change by themselves: only regimes may."
+                f"The system of {shown(name)} has matrices that change from step to step: only regimes may."
             )
         if np.isinf(p.covariance).any():
             raise InvalidArgument(
-                f"The system of {shown(name)} has a diffuse start, and regimes are compared by "
+                f"The system of {shown(name)} has a diffuse start, but regimes are compared by "
                 "densities: give mean= and covariance=."
             )
     ps = [each._p for each in systems]

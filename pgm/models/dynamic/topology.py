@@ -1,4 +1,4 @@
-"""Which transitions are possible: what is not stays impossible, however much is learned."""
+"""Which transitions are possible: the others stay impossible, whatever is learned."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class LeftToRight:
     """Left-to-right transitions: a state is followed by itself or a later one, and the first state starts.
 
     Args:
-        max_jump: how many states further one step may lead.
+        max_jump: how many states one step may advance.
 
     >>> LeftToRight(max_jump=2).mask(4).astype(int)
     array([[1, 1, 1, 0],
@@ -53,7 +53,7 @@ class LeftToRight:
             n: how many states there are.
 
         Raises:
-            InvalidArgument: never here; a mask may not fit n.
+            InvalidArgument: never here; other topologies may not fit n.
 
         >>> LeftToRight().mask(2).tolist()
         [[True, True], [False, True]]
@@ -62,13 +62,13 @@ class LeftToRight:
         return np.asarray((off >= 0) & (off <= self.max_jump))
 
     def first(self, n: int) -> np.ndarray:
-        """Whether each of n states may be the first: only that on the left.
+        """Whether each of n states may be the first: only the leftmost.
 
         Args:
             n: how many states there are.
 
         Raises:
-            InvalidArgument: never here; a mask may not fit n.
+            InvalidArgument: never here; other topologies may not fit n.
 
         >>> LeftToRight().first(3).tolist()
         [True, False, False]
@@ -102,7 +102,7 @@ class Banded:
             n: how many states there are.
 
         Raises:
-            InvalidArgument: never here; a mask may not fit n.
+            InvalidArgument: never here; other topologies may not fit n.
 
         >>> Banded(0).mask(2).tolist()
         [[True, False], [False, True]]
@@ -116,7 +116,7 @@ class Banded:
             n: how many states there are.
 
         Raises:
-            InvalidArgument: never here; a mask may not fit n.
+            InvalidArgument: never here; other topologies may not fit n.
 
         >>> Banded().first(2).tolist()
         [True, True]
@@ -145,6 +145,6 @@ def allowed(topology: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     mask = mask.astype(bool)
     if not mask.any(axis=1).all():
         raise InvalidArgument(
-            f"topology= lets state {int((~mask.any(axis=1)).argmax())} be followed by none."
+            f"topology= lets state {int((~mask.any(axis=1)).argmax())} be followed by no state."
         )
     return mask, np.ones(n, bool)

@@ -20,9 +20,9 @@ class TreeHMM(JointChains):
     """Levels of states: each depends on its own past and on the level above it (Jordan et al. 1997).
 
     Args:
-        levels: from top to bottom, a list or a dict by name: pairs of tables. Of the top level the initial
-            and the transition probabilities; of any other P(first state | state above) and P(next state |
-            state above, last state). A number of states is yet to be learned.
+        levels: from top to bottom, a list or a dict by name: pairs of tables. For the top level, the initial
+            and the transition probabilities; for any other, P(first state | state above) and P(next state |
+            state above, previous state). A count of states instead of tables is yet to be learned.
         emission: what they emit: a row for each combination of states, those of the last level vary fastest.
         states: the states of each level, by name or in order; 0, 1, ... if left out.
         name: of the model, in print and in files.

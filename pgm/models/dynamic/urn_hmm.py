@@ -1,4 +1,4 @@
-"""States that carry contents: urns from which is drawn without putting back."""
+"""Hidden Markov models of urns that are drawn from without replacement."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from .hidden import HiddenChain, Sheet
 class UrnHMM(HiddenChain):
     """A hidden Markov model whose states are urns, drawn from without replacement.
 
-    What an urn holds depends on what was drawn before, so contents are part of the state: there are as many
-    places as contents can be reached. Paths that lead to an empty urn are impossible.
+    What an urn holds depends on what was drawn before, so contents are part of the state: there is a place
+    for each urn, contents that can be reached, and colour. Paths that lead to an empty urn are impossible.
 
     Args:
         initial: the probabilities of the first urn.
@@ -89,12 +89,12 @@ class UrnHMM(HiddenChain):
                             check_cells((len(contents) * k, n_colours * 4), "Contents", "take fewer balls")
         states: list[tuple[int, int, int]] = []
         shares: list[float] = []
-        for now, number in contents.items():
+        for now, index in contents.items():
             for urn in range(k):
                 total = sum(now[urn])
                 for colour in range(n_colours):
                     if now[urn][colour]:
-                        states.append((urn, number, colour))
+                        states.append((urn, index, colour))
                         shares.append(now[urn][colour] / total)
         self._contents, self._places = list(contents), states
         source: list[int] = []

@@ -1,4 +1,4 @@
-"""Variants of hidden Markov models: several chains, inputs, durations, parts that make a whole."""
+"""Variants of hidden Markov models: several chains, inputs, durations, composition."""
 
 from pgm.calls import guard_classes
 
