@@ -1,4 +1,4 @@
-"""What depends on an input that takes few values: for each value a table, or a distribution."""
+"""Dependence on an input that takes few values: a table, or a distribution, for each value."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ByInput:
 
     Args:
         parts: a dict from values of the input to tables of probabilities, or to distributions.
-        column: which of several inputs it is.
+        column: the index of this input among several.
 
     >>> import pgm
     >>> wet = ByInput({"sun": pgm.Categorical([[0.9, 0.1]]), "rain": pgm.Categorical([[0.2, 0.8]])})
@@ -47,7 +47,7 @@ class ByInput:
             self.parts = tuple(parts.values())
             sizes = {part.n_states or 1 for part in self.parts if part.has_parameters}
             if len(sizes) > 1 or len({str(part.domain) for part in self.parts}) > 1:
-                raise InvalidArgument("ByInput takes distributions of the same states and symbols.")
+                raise InvalidArgument("ByInput takes distributions over the same states and symbols.")
         else:
             try:
                 self.parts = tuple(np.array(part, dtype=np.float64) for part in parts.values())
@@ -60,12 +60,12 @@ class ByInput:
             self._keys = np.array(self.values, dtype=np.float64)
 
     def _over(self, values: tuple[Any, ...]) -> Self:
-        """The same where inputs are positions of these values."""
+        """The same for inputs that are positions in these values."""
         domain = as_domain(list(values))
         codes = [domain.find(value) for value in self.values]
         if sorted(codes) != list(range(len(values))):
             raise InvalidArgument(
-                f"The input has the values {listed(values)}, and here there are {listed(self.values)}."
+                f"The input has the values {listed(values)}, but here there are {listed(self.values)}."
             )
         made = self._with(self.parts)
         made._keys = np.array(codes, dtype=np.float64)
@@ -79,7 +79,7 @@ class ByInput:
 
     def _index(self, x: np.ndarray) -> np.ndarray:
         if self._keys is None:
-            raise InvalidArgument("Values of ByInput are numeric where other parts take numeric inputs.")
+            raise InvalidArgument("Values of ByInput must be numeric where other parts take numeric inputs.")
         found = x[:, self.column][:, None] == self._keys
         there = found.any(axis=1) | np.isnan(x[:, self.column])
         if not there.all():
@@ -87,7 +87,7 @@ class ByInput:
             raise InvalidArgument(f"The input {bad:.6g} is not one of {listed(self.values)}.")
         return np.asarray(found.argmax(axis=1))
 
-    # --- what models ask ---
+    # --- as a part of a model ---
 
     @property
     def has_parameters(self) -> bool:
@@ -107,7 +107,7 @@ class ByInput:
 
     @property
     def domain(self) -> Any:
-        """The symbols, where it emits such."""
+        """The symbols that it emits, if any."""
         return self.parts[0].domain
 
     @property
@@ -136,7 +136,7 @@ class ByInput:
         for value, table in zip(self.values, self.parts, strict=True):
             if self._emits or np.atleast_2d(table).shape != (states, classes):
                 raise InvalidArgument(
-                    f"For the input {shown(value)} there is a table of shape {(states, classes)}."
+                    f"For the input {shown(value)} a table of shape {(states, classes)} is needed."
                 )
             bad = np.atleast_2d(table)
             if (bad < 0).any() or not np.allclose(bad.sum(axis=1), 1.0, rtol=0, atol=1e-6):
@@ -201,7 +201,7 @@ class ByInput:
         """Return its parts, for a file.
 
         Args:
-            state: how a symbol is written; left out: as it is.
+            state: turns a symbol into its form in the file; if left out, symbols stay as they are.
         """
         values = [state(value, "input") for value in self.values]
         if not self._emits:

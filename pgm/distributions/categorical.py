@@ -21,16 +21,16 @@ from .emission import Observed, kept_where_empty
 from .parts import Part
 
 _ROWS = 20
-_NOTHING = 2.0**-200  # a share that EM is on the way to zero with: no digit of any answer
+_NEGLIGIBLE = 2.0**-200  # a probability that EM drives to zero: it changes no digit of any answer
 _ROUNDING = 1e-6 * (1 + 1e-6)
-_LAST_BITS = 2.0**-50  # a sum this near to one is one: what was written to a file is read as it was
+_LAST_BITS = 2.0**-50  # sums this near to one are left alone: files are read back unchanged
 
 
 class Categorical:
     """A categorical distribution: a list of probabilities, or a table with a row for each state.
 
     Args:
-        p: probabilities that sum to one, in each row; or a dict {symbol: p}. Left out: yet to be fitted.
+        p: probabilities that sum to one, in each row; or a dict {symbol: p}. If left out, yet to be fitted.
         symbols: the symbols of the columns, in order; 0, 1, ... if left out.
 
     >>> weather = Categorical({"dry": 0.7, "rainy": 0.3})
@@ -42,7 +42,7 @@ class Categorical:
     kind, label = "categorical", "categorical"
 
     _domain: Domain
-    _p: np.ndarray  # (k, symbols); of no rows: yet to be fitted
+    _p: np.ndarray  # (k, symbols); without rows: yet to be fitted
     n_states: int | None  # None: one distribution, not one for each state
 
     def __init__(self, p: Any = None, symbols: Iterable[Any] | None = None) -> None:
@@ -186,7 +186,7 @@ class Categorical:
         sums = statistics.sum(axis=1, keepdims=True)
         empty = kept_where_empty(sums[:, 0], len(self._p), "Categorical")
         shares = np.divide(statistics, sums, out=np.zeros_like(statistics), where=~empty[:, None])
-        shares[shares < _NOTHING] = 0.0
+        shares[shares < _NEGLIGIBLE] = 0.0
         if empty.any():
             shares[empty] = self._p[empty]
         return self._of(shares)
@@ -195,7 +195,7 @@ class Categorical:
         """Return the symbols and the probabilities, for a file.
 
         Args:
-            state: how a symbol is written; left out: as it is.
+            state: turns a symbol into its form in the file; if left out, symbols stay as they are.
 
         Raises:
             InvalidArgument: a symbol has no form in that file.
@@ -251,7 +251,7 @@ class Categorical:
         return len(self._p) > 0
 
     def n_free(self, states: np.ndarray) -> int:
-        """The number of free parameters: one fewer than symbols in each row, impossible ones left out."""
+        """The number of free parameters: one fewer than symbols in each row, without impossible ones."""
         return int((self._known[states] > 0.0).sum() - states.sum())
 
     @property
@@ -277,7 +277,7 @@ class Categorical:
         return Observed(np.array([*range(card), -1]), codes)
 
     def _read_soft(self, sequences: Sequences) -> Observed:
-        """Each distinct row as how likely each symbol makes what was seen: ones where nothing was."""
+        """Distinct rows of likelihoods of each symbol; ones where nothing was observed."""
         soft = [i for i, x in enumerate(sequences.rows) if isinstance(x, Likelihood)]
         plain = [None if isinstance(x, Likelihood) else x for x in sequences.rows]
         card = self._domain.card
@@ -306,8 +306,8 @@ class Categorical:
 
     def log_rows(self, rows: np.ndarray) -> np.ndarray:
         """Log probability of each code, a column for each state; -1 was not observed."""
-        if rows.ndim == 2:  # how likely each symbol makes what was seen
-            with np.errstate(divide="ignore"):  # einsum: a row has the same bits in any company
+        if rows.ndim == 2:  # likelihoods of each symbol
+            with np.errstate(divide="ignore"):  # einsum: a row's bits do not depend on other rows
                 logs = np.log(np.einsum("rs,ks->rk", rows, self._known))
             logs[(rows == 1.0).all(axis=1)] = 0.0  # nothing was observed
             return np.asarray(logs)
@@ -363,7 +363,7 @@ class Categorical:
         return np.where(codes < 0, drawn, np.take(self._domain.array, codes))
 
     def collapsed(self, rows: np.ndarray) -> None:
-        """No probability is too large."""
+        """None: probabilities do not collapse."""
 
     def expected_log(self, statistics: np.ndarray) -> float:
         """The log probability of symbols with these weights."""
@@ -372,7 +372,7 @@ class Categorical:
             return float((statistics[seen] * np.log(self._known[seen])).sum())
 
     def pseudo(self, weight: float, n_states: int, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """So many of each symbol in each state."""
+        """This weight of each symbol in each state."""
         return np.full((n_states, self._domain.card), weight)
 
     def first_guess(

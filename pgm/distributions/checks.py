@@ -1,4 +1,4 @@
-"""What every distribution checks: finite values, columns of them, and weights."""
+"""Checks that distributions share: finite values, columns of them, and weights."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def finite(what: str, values: object, axes: tuple[int, ...]) -> np.ndarray:
 
 
 def some(what: str, values: object, axes: tuple[int, ...]) -> np.ndarray:
-    """Return values as `finite` does, one at least."""
+    """Return values as `finite` does, at least one."""
     found = finite(what, values, axes)
     if not found.size:
         raise InvalidArgument(f"{what} is empty: {shown(values)}.")
@@ -32,7 +32,7 @@ def some(what: str, values: object, axes: tuple[int, ...]) -> np.ndarray:
 
 
 def row_weights(weights: object, n: int) -> np.ndarray:
-    """Return weights of n rows, one column for each component; None: all one."""
+    """Return weights of n rows, one column for each component; 1 for all if None."""
     if weights is None:
         return np.ones((n, 1))
     found = finite("weights=", weights, (1, 2))

@@ -1,4 +1,4 @@
-"""A codebook before symbols: vectors count as the nearest of some reference vectors."""
+"""Vector quantisation: vectors count as the nearest of some reference vectors."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .checks import finite
 from .emission import Observed
 from .parts import Part
 
-_CHUNK = 4096  # rows whose distances are looked at together
+_CHUNK = 4096  # rows whose distances are computed together
 
 
 class Codebook:
     """Vector quantisation: each vector becomes the index of its nearest reference vector.
 
-    What is known of a row afterwards is its symbol alone.
+    Of each row only its symbol is used.
 
     Args:
         centres: the reference vectors, in rows; or a list of floats for observations of one value.
-        p: the probability of each in each state, as for `Categorical`; left out: yet to be fitted.
+        p: the probability of each in each state, as for `Categorical`; if left out, yet to be fitted.
 
     >>> import pgm
     >>> book = Codebook([0.0, 2.0, 4.0], [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
@@ -67,7 +67,7 @@ class Codebook:
 
     @classmethod
     def of(cls, rows: Any, n: int, *, seed: int | np.random.Generator | None = None) -> Self:
-        """A codebook whose reference vectors are the means of clusters of some rows (k-means).
+        """Return a codebook whose reference vectors are the means of clusters of these rows (k-means).
 
         Args:
             rows: floats, or rows of them.
@@ -110,7 +110,7 @@ class Codebook:
         return self._p.p
 
     def codes(self, x: Any) -> np.ndarray:
-        """The index of the nearest reference vector of each row; the first of equals.
+        """Return the index of the reference vector nearest to each row; the first where several are.
 
         Args:
             x: floats, or rows of them.
@@ -124,7 +124,7 @@ class Codebook:
         return _nearest(self._table(x), self.centres)
 
     def error(self, x: Any) -> float:
-        """The sum of squared distances of rows to their reference vectors.
+        """Return the sum of squared distances of rows to their reference vectors.
 
         Args:
             x: floats, or rows of them.
@@ -180,7 +180,7 @@ class Codebook:
         return self._p.n_free(states)
 
     def read(self, sequences: Sequences) -> Observed:
-        """Read vectors as symbols; one of which an entry is missing was not observed."""
+        """Read vectors as symbols; a vector with a missing entry counts as not observed."""
         rows = sequences.floats(self.dim, flat=self._univariate)
         gaps = np.isnan(rows).any(axis=1)
         codes = np.full(len(rows), len(self.centres), np.int32)
@@ -204,7 +204,7 @@ class Codebook:
         return np.asarray(found[:, 0] if self._univariate else found)
 
     def collapsed(self, rows: np.ndarray) -> None:
-        """No probability is too large."""
+        """None: probabilities do not collapse."""
 
     def gathered(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """The weight of each symbol in each state."""
@@ -219,7 +219,7 @@ class Codebook:
         return self._p.expected_log(statistics)
 
     def pseudo(self, weight: float, n_states: int, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """So many of each symbol in each state."""
+        """This weight of each symbol in each state."""
         return self._p.pseudo(weight, n_states, rows, counts)
 
     def first_guess(
@@ -233,7 +233,7 @@ class Codebook:
         return self._p.parameters()
 
     def with_parameters(self, values: Any) -> Self | None:
-        """The same with other probabilities; None: there is none with these."""
+        """The same with other probabilities; None if these are impossible."""
         found = self._p.with_parameters(values)
         return None if found is None else self._with(found)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def of_shares(p: np.ndarray) -> np.ndarray:
-    """Logarithms of rows of shares, but for zeros, which stay.
+    """Logarithms of rows of probabilities, without the zeros, which stay zero.
 
     >>> of_shares(np.array([[1.0, 0.0]])).tolist()
     [0.0]
@@ -15,7 +15,7 @@ def of_shares(p: np.ndarray) -> np.ndarray:
 
 
 def shares_at(coordinates: np.ndarray, like: np.ndarray) -> np.ndarray:
-    """The rows of shares at these coordinates, zero where `like` is.
+    """The rows of probabilities at these coordinates, zero where `like` is.
 
     >>> shares_at(np.log([1.0, 3.0]), np.array([[0.5, 0.0, 0.5]])).tolist()
     [[0.25, 0.0, 0.75]]

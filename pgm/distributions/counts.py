@@ -1,4 +1,4 @@
-"""Entries that do not depend on each other in a state: counts, and yes or no."""
+"""Entries that are independent given the state: counts (Poisson) and binary values (Bernoulli)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class _Independent(StateDistribution):
         weight, total = statistics if prior is None else statistics + prior
         own = None if self._parameters is None else len(self._mean)
         kept_where_empty(weight.sum(axis=1), own, type(self).__name__)
-        empty = ~(weight > 0.0)  # of some entries nothing may have been seen
+        empty = ~(weight > 0.0)  # some entries may never have been observed
         mean = np.divide(total, weight, out=np.zeros_like(total), where=~empty)
         if empty.any():
             if own != len(weight):
@@ -92,9 +92,9 @@ class Poisson(_Independent):
     """A Poisson distribution of a count, or of a vector of independent counts.
 
     Args:
-        rate: the mean; a list of them, one for each state; or rows, in each a rate for each entry of a
-            vector. Left out: yet to be fitted.
-        dim: the number of entries of a vector; with a list as the rate, these are the entries of one vector.
+        rate: the mean; a list of them, one for each state; or a row for each state, with a rate for each
+            entry of a vector. If left out, yet to be fitted.
+        dim: the number of entries of a vector; a list as the rate then has the entries of one vector.
 
     >>> Poisson(3.0).log_density(2).round(6).item()
     -1.495923
@@ -162,14 +162,14 @@ class Poisson(_Independent):
         return np.asarray(pdtr(np.floor(x), rate)) if x >= 0.0 else np.zeros(len(rate))
 
     def expected_log(self, statistics: np.ndarray) -> float:
-        """The log probability of counts with these statistics, but for their factorials."""
+        """The log probability of counts with these statistics, without their factorials."""
         weight, total = statistics
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.where(total > 0.0, total * np.log(self._mean), 0.0)
         return float((logs - weight * self._mean).sum())
 
     def pseudo(self, weight: float, n_states: int, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """So many rows in each state with the mean of all data: a gamma prior."""
+        """This weight of rows in each state with the mean of all data: a gamma prior."""
         seen, total = self.gathered(rows, counts[:, None])[:, 0]
         mean = np.divide(total, seen, out=np.zeros_like(total), where=seen > 0.0)
         return np.stack([np.full((n_states, self.dim), weight), np.tile(weight * mean, (n_states, 1))])
@@ -179,9 +179,9 @@ class Bernoulli(_Independent):
     """A Bernoulli distribution of a binary value, 1 or 0, or of a vector of independent ones.
 
     Args:
-        p: the probability of 1; a list of them, one for each state; or rows, in each one for each entry of a
-            vector. Left out: yet to be fitted.
-        dim: the number of entries of a vector; with a list as p, these are the entries of one vector.
+        p: the probability of 1; a list of them, one for each state; or a row for each state, with a
+            probability for each entry of a vector. If left out, yet to be fitted.
+        dim: the number of entries of a vector; a list as p then has the entries of one vector.
 
     >>> Bernoulli([0.9, 0.5], dim=2).log_density([True, False]).round(6).item()
     -0.798508
@@ -263,13 +263,13 @@ class Bernoulli(_Independent):
         return float((yes + no).sum())
 
     def pseudo(self, weight: float, n_states: int, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """So many ones and as many zeros in each state: a beta prior."""
+        """This weight of ones and as much of zeros in each state: a beta prior."""
         one = np.full((n_states, self.dim), weight)
         return np.stack([2.0 * one, one])
 
 
 def products(rows: np.ndarray, logs: np.ndarray) -> np.ndarray:
-    """Rows of counts times the logarithms of each state, where zero times minus infinity is zero.
+    """Products of rows of counts with the logarithms of each state, where 0 times -inf is 0.
 
     >>> products(np.array([[0.0, 2.0]]), np.array([[-np.inf, -1.0]])).tolist()
     [[-2.0]]
@@ -282,7 +282,7 @@ def products(rows: np.ndarray, logs: np.ndarray) -> np.ndarray:
 
 
 def _ones(rows: Any) -> Any:
-    """The same with 1 for True and 0 for False; the rest is read elsewhere."""
+    """The same with 1 for True and 0 for False; the rest is checked elsewhere."""
     if isinstance(rows, dict):
         return {name: _ones(column) for name, column in rows.items()}
     if isinstance(rows, np.ndarray) and rows.dtype != object:

@@ -1,4 +1,4 @@
-"""Beliefs about probabilities: Dirichlet, and Beta for two states (Gelman & al. 2013, 3.4)."""
+"""Distributions over probabilities: Dirichlet, and Beta for two states (Gelman & al. 2013, 3.4)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Dirichlet(PseudoCounts):
             return np.broadcast_to(self.alpha, cpd.values.shape).astype(np.float64)
         except ValueError:
             raise InvalidArgument(
-                f"prior= of {node!r}: alpha has the shape {self.alpha.shape}, and its table "
+                f"prior= of {node!r}: alpha has the shape {self.alpha.shape}, but its table has "
                 f"{cpd.values.shape}."
             ) from None
 
@@ -80,7 +80,7 @@ class Dirichlet(PseudoCounts):
         found = finite("counts", counts, tuple(range(65)))
         if (found < 0.0).any() or (self.alpha.ndim and found.shape != self.alpha.shape):
             raise InvalidArgument(
-                f"Counts are numbers from 0 on, of shape {self.alpha.shape}, not {shown(counts)}."
+                f"Counts are not negative, and of shape {self.alpha.shape}, not {shown(counts)}."
             )
         return found
 
@@ -109,7 +109,7 @@ class Dirichlet(PseudoCounts):
         """Return the credible interval of each probability, with equal tails.
 
         Args:
-            level: how much belief lies inside.
+            level: the probability that lies inside.
 
         Raises:
             InvalidArgument: the level is not between 0 and 1.
@@ -132,7 +132,7 @@ class Dirichlet(PseudoCounts):
         return self.mean
 
     def log_evidence(self, counts: Any) -> float:
-        """Return the log-probability of observations in an order, with these counts.
+        """Return the log-probability of observations with these counts, in one order of them.
 
         Args:
             counts: how often each state occurred.
@@ -168,7 +168,7 @@ class Dirichlet(PseudoCounts):
         return gammaln(a.sum(axis=-1)) - gammaln(a).sum(axis=-1) + xlogy(a - 1.0, x).sum(axis=-1)
 
     def sample(self, n: int, *, seed: Any = None) -> np.ndarray:
-        """Draw probabilities: an array with one axis more, of length n, in front.
+        """Draw probabilities: an array with one more axis, of length n, in front.
 
         Args:
             n: how many.
@@ -213,7 +213,7 @@ class Beta(Dirichlet):
 
     Args:
         a: the pseudo-count of True.
-        b: rows with False.
+        b: the pseudo-count of False.
 
     Raises:
         InvalidArgument: they are not greater than 0.
@@ -232,12 +232,12 @@ class Beta(Dirichlet):
 
     @property
     def a(self) -> float:
-        """Rows with True."""
+        """The pseudo-count of True."""
         return float(self.alpha[1])
 
     @property
     def b(self) -> float:
-        """Rows with False."""
+        """The pseudo-count of False."""
         return float(self.alpha[0])
 
     def posterior(self, counts: Any) -> Beta:

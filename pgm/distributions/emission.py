@@ -16,9 +16,9 @@ NO_CODES = np.empty(0, np.int32)
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """What was observed, each distinct row once where there are few of them.
+    """The observations, each distinct row once where there are few of them.
 
-    `code` says which of `rows` each step is; empty: each is its own.
+    `code` has the index in `rows` of each step; empty: each step has a row of its own.
     """
 
     rows: np.ndarray
@@ -29,7 +29,7 @@ class Observed:
 class Emission(Protocol):
     """A distribution for each state, over what is observed in a step; what was not observed has density one.
 
-    The first four methods make an emission; `gathered` and `fitted` let it learn.
+    `read`, `log_rows`, `draw` and `filled` serve questions; `gathered` and `fitted` let it learn.
 
     >>> from pgm.distributions import Gaussian
     >>> isinstance(Gaussian([0.0, 3.0], sd=1.0), Emission)
@@ -51,10 +51,10 @@ class Emission(Protocol):
 
     @property
     def domain(self) -> Domain | None:
-        """What is observed, where that is one of so many symbols."""
+        """The symbols, where what is observed is one of a list; else None."""
 
     def normals(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Mean and covariance of each state, where it is Gaussian."""
+        """Mean and covariance of each state, where it is Gaussian; else None."""
 
     def read(self, sequences: Sequences) -> Observed:
         """Read what was observed."""
@@ -69,10 +69,10 @@ class Emission(Protocol):
         """What was observed, and draws from these states where it was not."""
 
     def collapsed(self, rows: np.ndarray) -> int | None:
-        """A state that has shrunk to a point, so that its density has no bound; None: there is none."""
+        """A state that has collapsed to a point, so that its density is unbounded; None: there is none."""
 
     def gathered(self, rows: np.ndarray, weights: np.ndarray) -> Any:
-        """Sufficient statistics of rows, weighted for each state; those of other rows add up with `+`."""
+        """Sufficient statistics of rows, weighted for each state; `+` adds those of other rows."""
 
     def fitted(self, statistics: Any, prior: Any = None) -> Self:
         """The most likely distribution; a state without any weight keeps its own."""
@@ -81,12 +81,12 @@ class Emission(Protocol):
         """The log density of all rows that these statistics were gathered from."""
 
     def pseudo(self, weight: float, n_states: int, rows: np.ndarray, counts: np.ndarray) -> Any:
-        """Statistics of pseudo-observations, so many in each state: what a pseudo-count as a prior means."""
+        """Statistics of pseudo-observations of this weight in each state: a pseudo-count as a prior."""
 
     def first_guess(
         self, rows: np.ndarray, counts: np.ndarray, n_states: int, random: np.random.Generator
     ) -> np.ndarray:
-        """Weights of each row in each state, to begin EM with."""
+        """Weights of each row in each state, to start EM from."""
 
 
 def kept_where_empty(weight: np.ndarray, own: int | None, what: str) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What states emit as tables whose rows have the names of the states."""
+"""Emissions as tables, whose rows have the names of the states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any estimator of scikit-learn's conventions, one for each state, as what is emitted or as a gate."""
+"""Estimators with scikit-learn's conventions, one for each state, as an emission or as a gate."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .gaussian_statistics import near_centres
 class Estimators:
     """An estimator for each state: classifiers give probabilities, regressors a mean with normal noise.
 
-    In learning each is fitted anew, to rows weighted by their posteriors (`sample_weight`). A step of
-    EM that would make what is expected less likely is not taken, so the likelihood never falls.
+    In each step of EM they are refitted, to rows weighted by their posteriors (`sample_weight`). A refit
+    that would lower the expected log-likelihood is rejected, so the likelihood never falls.
 
     Args:
         estimators: a fitted estimator for each state; or one that is copied for each, yet to be fitted.
-            As a gate, one for each last state, whose classes are the next states 0, 1, ...
-        symbols: what is emitted, where they are classifiers; their classes are positions in it.
-        variance: of the noise of each state, where they are fitted regressors.
+            As a gate, one for each previous state, whose classes are the next states 0, 1, ...
+        symbols: what is emitted, if they are classifiers; their classes are positions in this list.
+        variance: of the noise of each state, if they are fitted regressors.
         inputs: how many inputs there are.
 
     >>> from sklearn.tree import DecisionTreeRegressor
@@ -56,7 +56,7 @@ class Estimators:
         self.inputs = inputs
         self._domain: Domain | None = None if symbols is None else as_domain(list(symbols))
         if self._domain is not None and not self._classifies:
-            raise InvalidArgument("Estimators with symbols= are classifiers: they have `predict_proba`.")
+            raise InvalidArgument("Estimators with symbols= must be classifiers, which have `predict_proba`.")
         self._classes = None if self._domain is None else self._domain.card
         self.variance = np.ones(len(self.estimators))
         if variance is not None:
@@ -64,7 +64,7 @@ class Estimators:
             if not (self.variance > 0).all():
                 raise InvalidArgument(f"variance= is positive, not {shown(variance)}.")
         elif fitted and not self._classifies:
-            raise InvalidArgument("Fitted regressors come with the variance= of their noise.")
+            raise InvalidArgument("Fitted regressors need the variance= of their noise.")
 
     @property
     def has_parameters(self) -> bool:
@@ -83,7 +83,7 @@ class Estimators:
 
     @property
     def _n_free(self) -> int:
-        return 0  # nobody knows what an estimator learns
+        return 0  # what an estimator learns cannot be counted
 
     def is_value(self, value: Any) -> bool:
         """Whether this is a symbol, even if it has a length."""
@@ -93,7 +93,7 @@ class Estimators:
         if not self._classifies:
             raise InvalidArgument("A gate takes classifiers, which have `predict_proba`.")
         if self.estimators and len(self.estimators) != states:
-            raise InvalidArgument(f"There are {len(self.estimators)} estimators, and {states} are needed.")
+            raise InvalidArgument(f"There are {len(self.estimators)} estimators, but {states} are needed.")
         self._classes = classes
 
     def _with(self, estimators: list[Any], variance: np.ndarray) -> Self:
@@ -126,7 +126,7 @@ class Estimators:
         return self._better(made, self.variance, lambda new: _expected(new._logs(x), counts))
 
     def _better(self, made: list[Any], variance: np.ndarray, value: Any) -> Self:
-        """These, state by state where they make what is expected more likely."""
+        """The new estimators, but for states in which they lower the expected log-likelihood."""
         new = self._with(made, variance)
         if not self.estimators:
             return new
@@ -137,12 +137,12 @@ class Estimators:
             return self._with(kept, self.variance)
         return self._with(kept, np.where(keep, self.variance, variance))
 
-    # --- as what is emitted ---
+    # --- as an emission ---
 
     def _read(self, read: Sequences) -> np.ndarray:
         if self._classifies:
             if self._domain is None:
-                raise InvalidArgument("Classifiers that are emitted have symbols=.")
+                raise InvalidArgument("Classifiers as an emission need symbols=.")
             return read.codes(self._domain).astype(np.int64)
         return read.floats(1, flat=True)
 
@@ -161,7 +161,7 @@ class Estimators:
 
     @property
     def covariance(self) -> np.ndarray:
-        """Of shape (states, 1, 1)."""
+        """The variances of the noise, of shape (states, 1, 1)."""
         return self.variance[:, None, None]
 
     def _fitted_given(self, y: np.ndarray, x: np.ndarray, weights: np.ndarray) -> Self:
@@ -186,7 +186,7 @@ class Estimators:
             return np.asarray(np.where(weights > 0, weights * logs, 0.0).sum(axis=0))
 
         if not self._classifies and not (variance > 0).all():
-            return self._with(made, variance)  # without bound: whoever fits looks for it
+            return self._with(made, variance)  # an unbounded density: the caller checks for it
         return self._better(made, variance, value)
 
     def _guess(self, y: np.ndarray, x: np.ndarray, k: int, random: np.random.Generator) -> np.ndarray:
@@ -210,7 +210,7 @@ class Estimators:
         return np.asarray(np.take(self._domain.array, codes))
 
     def _coordinates(self, y: np.ndarray) -> np.ndarray:
-        """Past observations as inputs: as they are; of symbols a column for each but the first."""
+        """Past observations as inputs: values as they are, symbols as a column for each but the first."""
         if self._domain is None:
             return y
         found: np.ndarray = (y[:, None] == np.arange(1, self._domain.card)).astype(float)
@@ -224,5 +224,5 @@ class Estimators:
 
 
 def _expected(logs: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """The log-likelihood of counts (rows, states, classes), of each state."""
+    """The log-likelihood of counts (rows, states, classes), for each state."""
     return np.asarray(np.where(counts > 0, counts * logs, 0.0).sum(axis=(0, 2)))

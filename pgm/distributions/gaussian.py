@@ -35,7 +35,7 @@ class Gaussian:
         sd: the standard deviation; 0 is allowed and means a constant.
         covariance: instead of `sd`: a matrix; with an axis before it, one for each state.
         dim: the number of dimensions, instead of parameters that are yet to be fitted.
-        form: which covariances `fitted` chooses among: "full", "diagonal", "spherical" (one variance for all
+        form: which covariances are fitted: "full", "diagonal", "spherical" (one variance for all
             dimensions), or "tied" (one matrix for all states).
 
     >>> height = Gaussian(1.75, sd=0.1)
@@ -121,7 +121,7 @@ class Gaussian:
                 value.flags.writeable = False
             object.__setattr__(self, name, value)
 
-    # --- what it is ---
+    # --- properties ---
 
     @property
     def mean(self) -> Any:
@@ -149,13 +149,13 @@ class Gaussian:
             raise InvalidArgument("This Gaussian has no parameters yet: `fit` gives it some.")
         return self._mean, self._covariance
 
-    # --- what it does ---
+    # --- methods ---
 
     def log_density(self, x: Any) -> np.ndarray:
         """Return the log density of each row of `x`, a column for each state if there are several.
 
         Args:
-            x: a value, or an array of them; of several dimensions, rows.
+            x: a value, or an array of them; with several dimensions, rows.
 
         Raises:
             InvalidArgument: a value is not a finite number, or has the wrong dimension.
@@ -199,7 +199,7 @@ class Gaussian:
         """Return the sufficient statistics of the rows; with a column of weights per state, for each state.
 
         Args:
-            x: a value, or an array of them; of several dimensions, rows.
+            x: a value, or an array of them; with several dimensions, rows.
             weights: one for each row; or a column for each state.
 
         Raises:
@@ -217,7 +217,7 @@ class Gaussian:
         """Return the maximum-likelihood Gaussian for these rows.
 
         Args:
-            x: a value, or an array of them; of several dimensions, rows.
+            x: a value, or an array of them; with several dimensions, rows.
             weights: as for `statistics`.
 
         Raises:
@@ -254,7 +254,7 @@ class Gaussian:
         return self._of(mean, covariance)
 
     def _of(self, mean: np.ndarray, covariance: np.ndarray) -> Self:
-        """The same with other parameters, of as many states as these have."""
+        """The same with other parameters, with as many states as these have."""
         made = self.__new__(type(self))
         object.__setattr__(made, "form", self.form)
         states = len(mean) if self.n_states is not None or len(mean) > 1 else None
@@ -325,7 +325,7 @@ class Gaussian:
         return found
 
     def gathered(self, rows: np.ndarray, weights: np.ndarray) -> GaussianStatistics:
-        """Sufficient statistics of weighted rows; missing entries are expected, given the rest."""
+        """Sufficient statistics of weighted rows; missing entries are expected given the rest."""
         alone = self.form in ("diagonal", "spherical")
         return gathered(rows, weights, self._mean, self._covariance, alone)
 
@@ -380,12 +380,12 @@ class Gaussian:
     def pseudo(
         self, weight: float, n_states: int, rows: np.ndarray, counts: np.ndarray
     ) -> GaussianStatistics:
-        """So many rows in each state, which vary as all of the data do: a normal-Wishart prior."""
+        """This weight of rows in each state, which vary as all the data do: a normal-Wishart prior."""
         whole = ~np.isnan(rows).any(axis=1) & (counts > 0.0)
         seen, times = rows[whole], counts[whole]
         if not len(seen):
             raise InvalidArgument(
-                "A pseudo-count as a prior needs a complete row: its pseudo-rows vary as all data do."
+                "A pseudo-count as a prior needs complete rows, as it adds rows that vary as all the data do."
             )
         mean = np.average(seen, axis=0, weights=times)
         spread = (seen - mean) * np.sqrt(times / times.sum())[:, None]
@@ -397,7 +397,7 @@ class Gaussian:
     def first_guess(
         self, rows: np.ndarray, counts: np.ndarray, n_states: int, random: np.random.Generator
     ) -> np.ndarray:
-        """Mostly the nearest of some centres that lie far apart (k-means++, Arthur & Vassilvitskii 2007)."""
+        """Mostly for the nearest of centres that lie far apart (k-means++, Arthur & Vassilvitskii 2007)."""
         return near_centres(rows, counts, n_states, random)
 
     def draw(self, states: np.ndarray, random: np.random.Generator) -> np.ndarray:
@@ -442,7 +442,7 @@ class Gaussian:
 
         Raises:
             FileFormatError, InvalidTable: these are not parts of such a distribution.
-            InvalidArgument: they are those of no Gaussian.
+            InvalidArgument: they are not the parameters of a Gaussian.
 
         >>> height = Gaussian(1.75, sd=0.5)
         >>> Gaussian.from_parts(Part.of(height.to_parts())) == height

@@ -18,19 +18,19 @@ from .of_states import StateDistribution, width
 from .parts import Part
 
 _ROUNDING = 1e-6 * (1 + 1e-6)
-_LAST_BITS = 2.0**-50  # a sum this near to one is one: what was written to a file is read as it was
+_LAST_BITS = 2.0**-50  # sums this near to one are left alone: files are read back unchanged
 _ROWS = 20
 
 
 class GaussianMixture(StateDistribution):
     """A mixture of normal distributions, with weights.
 
-    With one more axis it holds a mixture for each of several states, as for emissions. What is missing in a
-    row is summed out. `statistics` and `fitted` are one step of EM; `fit` takes as many as it needs.
+    With one more axis it holds a mixture for each of several states, as for emissions. Missing entries of a
+    row are integrated out. `statistics` and `fitted` are one step of EM; `fit` takes as many as it needs.
 
     Args:
-        weights: of the components, which sum to one; with an axis before it, for each state. Left out: yet to
-            be fitted.
+        weights: of the components, which sum to one; with an axis before it, for each state. If left out, yet
+            to be fitted.
         mean: of each component: a float, or one for each dimension.
         sd: the standard deviation of each component.
         covariance: instead of `sd`: a matrix for each component.
@@ -38,8 +38,8 @@ class GaussianMixture(StateDistribution):
         dim: the number of dimensions, instead of parameters.
         form: which covariances are fitted: "full", "diagonal", "spherical" (one variance for all dimensions),
             or "tied" (one matrix for all components and states).
-        shared: whether all states have the same components, and differ in their weights alone; so it is where
-            `weights` has a row for each state, and the components have none.
+        shared: whether all states have the same components, and differ in their weights alone; if left out,
+            they do where `weights` has a row for each state, but the components are given once.
 
     >>> two = GaussianMixture([0.5, 0.5], mean=[0.0, 4.0], sd=[1.0, 1.0])
     >>> two.log_density([0.0, 2.0]).round(6).tolist()
@@ -101,20 +101,20 @@ class GaussianMixture(StateDistribution):
         object.__setattr__(self, "n_components", shares.shape[-1])
         shares = np.atleast_2d(shares)
         means, covariances = flat.normals()
-        numbers = {
+        parameters = {
             "weights": shares,
             "mean": means.reshape(*shares.shape, -1),
             "covariance": covariances.reshape(*shares.shape, flat.dim, flat.dim),
         }
         states = len(shares) if np.ndim(weights) == 2 else None
-        self._fill(numbers, flat.dim, states, flat.vector)
+        self._fill(parameters, flat.dim, states, flat.vector)
 
     def _spread(self, shares: np.ndarray, mean: Any, sd: Any, covariance: Any) -> tuple[Any, Any, Any]:
-        """Components of all states, where there is one for each column of weights."""
+        """Components repeated for all states, where they are given once."""
         size = 0 if covariance is None else 1
         if np.ndim(mean) != 1 + size:
             if self.shared:
-                raise InvalidArgument("Shared components are the same in all states: give each one time.")
+                raise InvalidArgument("Shared components are the same in all states: give each of them once.")
             return mean, sd, covariance
         object.__setattr__(self, "shared", True)
         k = len(shares)
@@ -187,7 +187,7 @@ class GaussianMixture(StateDistribution):
             x: as for `log_density`.
             weights: one for each row; or a column for each state.
             max_iter: the largest number of steps.
-            tol: it has converged when a step gains no more, for each unit of log-likelihood.
+            tol: it has converged when the relative gain in log-likelihood is at most this.
         """
         rows, _ = self._rows(x)
         return self._fit_rows(rows, row_weights(weights, rows.shape[0]), max_iter, tol)
@@ -234,16 +234,16 @@ class GaussianMixture(StateDistribution):
         """Log density of each row, a column for each state, of the entries that are not NaN."""
         joint = self._joint(rows)
         top = joint.max(axis=2)
-        top[top == -np.inf] = 0.0  # too far from all components for squares
+        top[top == -np.inf] = 0.0  # too far from all components for finite squares
         with np.errstate(divide="ignore"):
             found = top + np.log(np.exp(joint - top[:, :, None]).sum(axis=2))
         found[np.isnan(rows).all(axis=1)] = 0.0
         return np.asarray(found)
 
     def gathered(self, rows: np.ndarray, weights: np.ndarray) -> GaussianStatistics:
-        """Statistics of all components: each row counts in each by how likely it comes from there."""
+        """Sufficient statistics of all components, in which each row counts by its responsibilities."""
         if self._parameters is None:
-            believed = self._apart(rows, weights)
+            believed = self._first_responsibilities(rows, weights)
         else:
             joint = self._joint(rows)
             believed = np.exp(joint - joint.max(axis=2, keepdims=True))
@@ -251,8 +251,8 @@ class GaussianMixture(StateDistribution):
         shares = (weights[:, :, None] * believed).reshape(len(rows), -1)
         return self._components.gathered(rows, shares)
 
-    def _apart(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Components around centres that lie far apart among the rows of each state, to begin EM with."""
+    def _first_responsibilities(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Responsibilities to start EM from: by centres that lie far apart among the rows of each state."""
         k, m = weights.shape[1], self.n_components
         found = np.full((len(rows), k, m), 1.0 / m)
         most = weights.argmax(axis=1)
@@ -283,12 +283,12 @@ class GaussianMixture(StateDistribution):
         if self.shared:
             statistics = self._pooled(statistics, len(shares))
         means, covariances = flat.fitted(statistics).normals()
-        numbers = {
+        parameters = {
             "weights": shares,
             "mean": means.reshape(*shares.shape, self.dim),
             "covariance": covariances.reshape(*shares.shape, self.dim, self.dim),
         }
-        return self._with(numbers)
+        return self._with(parameters)
 
     def _possible(self, name: str, value: np.ndarray) -> bool:
         if name == "covariance":
@@ -347,7 +347,7 @@ class GaussianMixture(StateDistribution):
         )
 
     def n_free(self, states: np.ndarray) -> int:
-        """The weights of each state but one, and what the normal distributions have."""
+        """All weights of each state but one, and the parameters of the normal distributions."""
         m = self.n_components
         if self.shared:
             return int(states.sum()) * (m - 1) + self._components.n_free(np.ones(m, bool))
@@ -364,7 +364,7 @@ class GaussianMixture(StateDistribution):
         return self._components.filled(observed, _codes(shares, states, random), random)
 
     def collapsed(self, rows: np.ndarray) -> int | None:
-        """A state with a component whose covariance is singular, or negligible next to the spread of rows."""
+        """A state with a component whose covariance is singular, or negligible beside the spread of rows."""
         found = self._components.collapsed(rows)
         return None if found is None else found // self.n_components
 
@@ -374,7 +374,7 @@ class GaussianMixture(StateDistribution):
         return None if found is None else (found[0] // self.n_components, found[1])
 
     def expected_log(self, statistics: GaussianStatistics) -> float:
-        """The log density of rows with these statistics, whose components are known."""
+        """The expected log density of rows and their components, with these statistics."""
         weight = statistics.weight.reshape(-1, self.n_components)
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = np.where(weight > 0.0, weight * np.log(self._known["weights"]), 0.0)
@@ -383,14 +383,14 @@ class GaussianMixture(StateDistribution):
     def pseudo(
         self, weight: float, n_states: int, rows: np.ndarray, counts: np.ndarray
     ) -> GaussianStatistics:
-        """So many rows in each state, spread evenly over its components, which vary as all of the data do."""
+        """This weight of rows in each state, evenly over its components, which vary as all the data do."""
         m = self.n_components
         return self._components.pseudo(weight / m, n_states * m, rows, counts)
 
     def first_guess(
         self, rows: np.ndarray, counts: np.ndarray, n_states: int, random: np.random.Generator
     ) -> np.ndarray:
-        """Mostly the nearest of some centres that lie far apart; rows with gaps are in none."""
+        """Mostly for the nearest of centres that lie far apart; rows with gaps count for none."""
         return near_centres(rows, counts, n_states, random)
 
     # --- in files and text ---
@@ -450,7 +450,7 @@ class GaussianMixture(StateDistribution):
 
 
 def _codes(shares: np.ndarray, states: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """A component for each row of weights, counted through all states."""
+    """A component for each row of weights, as an index over the components of all states."""
     sums = np.cumsum(shares, axis=1)
     drawn = random.random(states.size) * sums[:, -1]
     return np.asarray(states * shares.shape[1] + (sums <= drawn[:, None]).sum(axis=1))

@@ -17,10 +17,10 @@ class GaussianStatistics:
 
     weight: np.ndarray  # (k,)
     mean: np.ndarray  # (k, dim)
-    scatter: np.ndarray  # (k, dim, dim) sum of weighted products of what is off the mean
+    scatter: np.ndarray  # (k, dim, dim) weighted sum of products of deviations from the mean
 
     def __add__(self, other: GaussianStatistics) -> GaussianStatistics:
-        """Those of all rows (Chan, Golub & LeVeque 1979)."""
+        """The statistics of all rows (Chan, Golub & LeVeque 1979)."""
         weight = self.weight + other.weight
         part = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
         off = other.mean - self.mean
@@ -34,7 +34,7 @@ FORMS = ("full", "diagonal", "spherical", "tied")
 
 
 def restricted(scatter: np.ndarray, weight: np.ndarray, form: str) -> np.ndarray:
-    """The most likely covariances of this form for sums of products and weights of several states.
+    """The maximum-likelihood covariances of this form for the scatter and the weight of each state.
 
     >>> restricted(np.array([[[2.0, 1.0], [1.0, 4.0]]]), np.array([2.0]), "diagonal").tolist()
     [[[1.0, 0.0], [0.0, 2.0]]]
@@ -74,21 +74,21 @@ def gathered(
     covariances: np.ndarray | None,
     diagonal: bool = False,
 ) -> GaussianStatistics:
-    """Sufficient statistics of weighted rows; what is missing is expected, given the rest and each state.
+    """Sufficient statistics of weighted rows; missing entries are expected given the rest and each state.
 
     Args:
         rows: floats, NaN where missing.
         weights: a column for each state.
-        means: of each state now; needed where something is missing.
-        covariances: of each state now.
-        diagonal: of products only those of an entry with itself are needed.
+        means: the current ones of each state; needed where something is missing.
+        covariances: the current ones of each state.
+        diagonal: whether only squares are needed, and no products of different entries.
     """
     found = grouped(rows)
     if found is None:
         return complete_statistics(rows, weights, diagonal)
     order, begins, seen = found
     k, dim = weights.shape[1], rows.shape[1]
-    if not seen[-1].any():  # nothing was observed: by itself such a row teaches nothing
+    if not seen[-1].any():  # rows in which nothing was observed carry no information
         order, begins, seen = order[: begins[-2]], begins[:-1], seen[:-1]
     if means is None or covariances is None:
         whole = int(begins[1]) if len(seen) and seen[0].all() else 0
@@ -131,7 +131,7 @@ def complete_statistics(rows: np.ndarray, weights: np.ndarray, diagonal: bool = 
 def near_centres(
     rows: np.ndarray, counts: np.ndarray, n_states: int, random: np.random.Generator
 ) -> np.ndarray:
-    """Weights of rows in clusters around centres that lie far apart; rows with gaps are in none."""
+    """Weights of rows in clusters around centres that lie far apart; rows with gaps are in none of them."""
     there = ~np.isnan(rows).any(axis=1)
     x = rows[there]
     spread = x.std(axis=0) if len(x) else np.ones(rows.shape[1])

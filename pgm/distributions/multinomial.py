@@ -16,7 +16,7 @@ from .of_states import StateDistribution, width
 from .parts import Part
 
 _ROUNDING = 1e-6 * (1 + 1e-6)
-_LAST_BITS = 2.0**-50  # a sum this near to one is one: what was written to a file is read as it was
+_LAST_BITS = 2.0**-50  # sums this near to one are left alone: files are read back unchanged
 
 
 class Multinomial(StateDistribution):
@@ -25,10 +25,10 @@ class Multinomial(StateDistribution):
     A bag is observed as a whole or not at all.
 
     Args:
-        p: the probabilities of the words, which sum to one; or rows of them, one for each state. Left out:
+        p: the probabilities of the words, which sum to one; or rows of them, one for each state. If left out,
             yet to be fitted.
-        dim: the number of words, instead of probabilities.
-        size: how many words a bag has that is drawn; observed bags may have any number.
+        dim: how many different words there are, instead of probabilities.
+        size: how many words a drawn bag has; observed bags may have any number.
 
     >>> Multinomial([0.5, 0.25, 0.25]).log_density([2, 1, 0]).round(6).item()
     -1.673976
@@ -152,17 +152,17 @@ class Multinomial(StateDistribution):
         return self._with({"p": shares_at(coordinates, self._known["p"])})
 
     def n_free(self, states: np.ndarray) -> int:
-        """One fewer than words in each state, impossible words left out."""
+        """One fewer than words in each state, without impossible words."""
         return int((self._known["p"][states] > 0.0).sum() - states.sum())
 
     def expected_log(self, statistics: np.ndarray) -> float:
-        """The log probability of words with these weights, but for the orders that they may have."""
+        """The log probability of words with these weights, without multinomial coefficients."""
         seen = statistics > 0.0
         with np.errstate(divide="ignore"):
             return float((statistics[seen] * np.log(self._known["p"][seen])).sum())
 
     def pseudo(self, weight: float, n_states: int, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """So many of each word in each state."""
+        """This weight of each word in each state."""
         return np.full((n_states, self.dim), weight)
 
     def to_parts(self) -> dict[str, Any]:

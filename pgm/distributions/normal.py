@@ -1,4 +1,4 @@
-"""The normal log density: the one place that has it, but for compiled loops, which can call nothing here."""
+"""The normal log density, in one place for all but compiled loops, which cannot call it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from pgm.runtime.loops import Loops
 NORMALS = Loops("pgm.distributions.compiled", "adding up rows of values")
 LOG_2PI = math.log(2.0 * math.pi)
 _BITS = 52  # entries whose pattern of gaps fits a double as an integer
-SINGULAR = 1e-7  # of a standard deviation that is left given the others: what is below is rounding
+SINGULAR = (
+    1e-7  # the least share of a standard deviation that is left given the other entries: less is rounding
+)
 
 
 def log_standard_normal(z: Any) -> Any:
@@ -25,12 +27,12 @@ def log_standard_normal(z: Any) -> Any:
 
 
 def log_peak(dim: int, log_determinant: float) -> float:
-    """Log density at the mean of a normal in so many dimensions, its covariance of this determinant."""
+    """Log density of a normal at its mean, from its dimension and the log determinant of its covariance."""
     return -0.5 * (dim * LOG_2PI + log_determinant)
 
 
 def log_normal(off: np.ndarray, covariance: np.ndarray) -> np.ndarray | None:
-    """Log density at these distances from the mean, along the last axis; None if the covariance is singular.
+    """Log density at these deviations from the mean (last axis); None if the covariance is singular.
 
     In one dimension a singular one is that of a constant: its density is infinite there, and zero elsewhere.
 
@@ -56,9 +58,9 @@ def log_normal(off: np.ndarray, covariance: np.ndarray) -> np.ndarray | None:
 
 
 def log_normals(rows: np.ndarray, means: np.ndarray, covariances: np.ndarray) -> np.ndarray | int:
-    """Log density of each row, a column for each of several normals; or which of them is singular.
+    """Log density of each row, a column for each of several normals; or the index of one that is singular.
 
-    Entries that are NaN were not observed; of a row of nothing else it is zero.
+    Entries that are NaN were not observed; a row of nothing else has the log density zero.
 
     >>> log_normals(np.array([[0.0, 0.0]]), np.zeros((1, 2)), np.eye(2)[None]).round(6)
     array([[-1.837877]])
@@ -68,7 +70,7 @@ def log_normals(rows: np.ndarray, means: np.ndarray, covariances: np.ndarray) ->
     flat = np.ascontiguousarray(rows, dtype=np.float64).reshape(-1)
     if (gaps := grouped(rows)) is not None:
         order, begins, seen = gaps
-        if seen[0].all():  # what is complete has the bits that it has among complete rows
+        if seen[0].all():  # complete rows get the same bits whether or not others have gaps
             found = log_normals(rows[order[: begins[1]]], means, covariances)
             if isinstance(found, int):
                 return found
@@ -93,9 +95,9 @@ def log_normals(rows: np.ndarray, means: np.ndarray, covariances: np.ndarray) ->
 
 
 def grouped(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Rows by what was observed of them, complete ones first; None: all rows are complete.
+    """Rows by which of their entries were observed, complete ones first; None: all rows are complete.
 
-    Returned are their indices, where each such pattern begins, and a one for each entry that it has.
+    Returns their indices, where each pattern begins in these, and its entries as ones and zeros.
 
     >>> order, begins, seen = grouped(np.array([[1.0, np.nan], [1.0, 2.0]]))
     >>> order.tolist(), begins.tolist(), seen.tolist()
@@ -110,7 +112,7 @@ def grouped(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | Non
         packed = np.packbits(gone, axis=1)
         key = np.unique(packed, axis=0, return_inverse=True)[1].reshape(-1)
     if key.size and key.max() < 2**16:
-        key = key.astype(np.uint16)  # which is sorted by counting
+        key = key.astype(np.uint16)  # a stable sort of so few bits is a radix sort
     order = np.argsort(key, kind="stable")
     key = key[order]
     begins = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
@@ -136,7 +138,7 @@ def cholesky_of_correlations(covariance: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def are_covariances(matrices: np.ndarray) -> bool:
-    """Whether all of these are covariances that are not singular.
+    """Whether all of these are positive definite covariances.
 
     >>> are_covariances(np.eye(2)[None]), are_covariances(np.array([[[1.0, 2.0], [2.0, 1.0]]]))
     (True, False)

@@ -1,8 +1,8 @@
 """Conjugate priors of a normal distribution: of its mean, and of mean and precision.
 
-`posterior(data)` may be called with the rows in parts or all at once; the result is the same. What the next
-observation will be is `predictive()`, and how likely all of them were is `log_evidence(data)`, whose
-differences are Bayes factors (DeGroot 1970; Gelman & al. 2013, chapters 2 and 3).
+`posterior(data)` may be called with the rows in parts or all at once: the result is the same. `predictive()`
+is the distribution of the next observation, and `log_evidence(data)` the log density of all of them, whose
+differences are logarithms of Bayes factors (DeGroot 1970; Gelman & al. 2013, chapters 2 and 3).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def moments(data: Any, dim: int | None) -> tuple[float, np.ndarray, np.ndarray]:
     """How many rows, their mean and their scatter about it."""
     if isinstance(data, GaussianStatistics):
         if data.weight.size != 1:
-            raise InvalidArgument("These are statistics of several states; one at a time is learned from.")
+            raise InvalidArgument("These are statistics of several states: give those of one at a time.")
         return float(data.weight[0]), data.mean[0], data.scatter[0]
     rows = finite("data", data, (1,) if dim is None else (1, 2))
     if dim is not None and (rows.shape[-1] != dim if rows.ndim == 2 else rows.size % dim):
@@ -89,10 +89,10 @@ class Normal(Drawn, Prior, Conjugate):
         return Normal(centre, precision**-0.5, noise=self.noise)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return where the mean lies with this belief.
+        """Return the credible interval of the mean, with equal tails.
 
         Args:
-            level: how much belief lies inside.
+            level: the probability that lies inside.
 
         Raises:
             InvalidArgument: the level is not between 0 and 1.
@@ -231,7 +231,7 @@ class NormalGamma(Drawn, Prior, Conjugate):
 
     @property
     def mode(self) -> tuple[float, float]:
-        """The most probable mean and precision together."""
+        """The jointly most probable mean and precision."""
         return self.mean, max(0.0, self.a - 0.5) / self.b
 
     def posterior(self, data: Any) -> NormalGamma:
@@ -255,10 +255,10 @@ class NormalGamma(Drawn, Prior, Conjugate):
         return NormalGamma(centre, rows, self.a + 0.5 * n, b)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return where the mean lies with this belief.
+        """Return the credible interval of the mean, with equal tails.
 
         Args:
-            level: how much belief lies inside.
+            level: the probability that lies inside.
 
         Raises:
             InvalidArgument: the level is not between 0 and 1.
@@ -294,7 +294,7 @@ class NormalGamma(Drawn, Prior, Conjugate):
         return {"the mean": self._mean()._scipy(), "the next value": self.predictive()._scipy()}
 
     def log_density(self, mean: float, precision: float) -> float:
-        """Return the log density of mean and precision together.
+        """Return the joint log density of mean and precision.
 
         Args:
             mean: a float.

@@ -17,7 +17,7 @@ from .student import Drawn, Student, marginals
 
 
 class NormalWishart(Drawn, Prior):
-    """A belief about the mean vector and the precision matrix of multivariate normal data.
+    """A prior on the mean vector and the precision matrix of multivariate normal data.
 
     Args:
         mean: the mean vector that is expected.
@@ -58,7 +58,7 @@ class NormalWishart(Drawn, Prior):
 
     @property
     def mode(self) -> tuple[np.ndarray, np.ndarray]:
-        """The most probable mean and precision together."""
+        """The jointly most probable mean and precision."""
         return self.mean, np.asarray(max(0.0, self.df - self.mean.size) * self.scale)
 
     def posterior(self, data: Any) -> Self:
@@ -100,7 +100,7 @@ class NormalWishart(Drawn, Prior):
         if n:
             precisions[:] = wishart(self.df, self.scale).rvs(n, random_state=random).reshape(n, d, d)
         standard = random.standard_normal((n, d, 1))
-        # L' x = z makes x as precise as L L' says (a Cholesky factor of the precision)
+        # solving L' x = z gives x the precision L L', where L is its Cholesky factor
         roots = np.linalg.cholesky(self.rows * precisions)
         return self.mean + np.linalg.solve(roots.transpose(0, 2, 1), standard)[:, :, 0], precisions
 
@@ -110,10 +110,10 @@ class NormalWishart(Drawn, Prior):
         return Student(df, self.mean, np.linalg.inv(self.scale) / (self.rows * df))
 
     def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Return where each number of the mean lies with this belief.
+        """Return the credible interval of each entry of the mean, with equal tails.
 
         Args:
-            level: how much belief lies inside.
+            level: the probability that lies inside.
 
         Raises:
             InvalidArgument: the level is not between 0 and 1.
@@ -126,7 +126,7 @@ class NormalWishart(Drawn, Prior):
         return np.array([t.ppf(tail) for t in each]), np.array([t.ppf(1.0 - tail) for t in each])
 
     def log_density(self, mean: Any, precision: Any) -> float:
-        """Return the log density of mean vector and precision matrix together.
+        """Return the joint log density of mean vector and precision matrix.
 
         Args:
             mean: a vector.

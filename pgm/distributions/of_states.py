@@ -21,7 +21,7 @@ _ROWS = 20
 
 
 class StateDistribution:
-    """Parameters with the states as their first axis, and what follows from a density of rows."""
+    """Parameters with the states as their first axis, and methods that follow from a density of rows."""
 
     __slots__ = ("_parameters", "_vector", "dim", "n_states")
     kind: ClassVar[str]
@@ -48,7 +48,7 @@ class StateDistribution:
             object.__setattr__(self, name, value)
 
     def _with(self, parameters: Mapping[str, np.ndarray]) -> Self:
-        """The same with other parameters, of as many states as these have."""
+        """The same with other parameters, with as many states as these have."""
         made = self.__new__(type(self))
         for slot in self._slots():
             object.__setattr__(made, slot, getattr(self, slot))
@@ -90,11 +90,11 @@ class StateDistribution:
         return self._parameters
 
     def _shaped(self, values: np.ndarray) -> Any:
-        """Parameters as the user gave them: without the axis of states where there is one."""
+        """Parameters as the user gave them: without the axis of states for a single distribution."""
         found = values if self.n_states is not None else values[0]
         return float(found) if np.ndim(found) == 0 else found
 
-    # --- what it does ---
+    # --- methods ---
 
     def log_density(self, x: Any) -> np.ndarray:
         """Return the log density of each row of `x`, a column for each state if there are several.
@@ -266,7 +266,7 @@ class StateDistribution:
         return np.where(np.isnan(rows), drawn, rows).astype(drawn.dtype)
 
     def collapsed(self, rows: np.ndarray) -> int | None:
-        """No density is without bound."""
+        """None: densities are bounded."""
         return None
 
     def gathered(self, rows: np.ndarray, weights: np.ndarray) -> Any:
@@ -274,11 +274,11 @@ class StateDistribution:
         raise NotImplementedError
 
     def expected_log(self, statistics: Any) -> float:
-        """The log density of rows with these statistics, but for what no parameter changes."""
+        """The log density of rows with these statistics, up to terms without parameters."""
         raise NotImplementedError
 
     def pseudo(self, weight: float, n_states: int, rows: np.ndarray, counts: np.ndarray) -> Any:
-        """Statistics of pseudo-observations, so many in each state."""
+        """Statistics of pseudo-observations of this weight in each state."""
         raise NotImplementedError
 
     def parameters(self) -> tuple[np.ndarray, ...]:
@@ -299,7 +299,7 @@ class StateDistribution:
     def first_guess(
         self, rows: np.ndarray, counts: np.ndarray, n_states: int, random: np.random.Generator
     ) -> np.ndarray:
-        """Mostly the nearest of some centres that lie far apart; a missing entry is taken as its mean."""
+        """Mostly for the nearest of centres that lie far apart; missing entries count as their means."""
         return near_centres(completed(rows), counts, n_states, random)
 
     def _rows(self, x: Any) -> tuple[np.ndarray, bool]:
@@ -393,7 +393,7 @@ class StateDistribution:
 
 
 def completed(rows: np.ndarray) -> np.ndarray:
-    """Rows with the mean of its column for what is missing.
+    """Rows whose missing entries are replaced by the means of their columns.
 
     >>> completed(np.array([[1.0], [np.nan], [3.0]])).tolist()
     [[1.0], [2.0], [3.0]]
@@ -425,7 +425,7 @@ def entries(what: str, values: Any, dim: int | None) -> tuple[np.ndarray, int, i
 
 
 def width(dim: Any) -> int:
-    """The number of entries that the user says; one by itself if left out."""
+    """The number of entries that the user gave; 1 if left out."""
     if dim is None:
         return 1
     if isinstance(dim, bool) or not isinstance(dim, int) or dim < 1:

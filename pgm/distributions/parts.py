@@ -25,7 +25,7 @@ class Source(Protocol):
         """Return the error about the part at the end of this path, or about its key."""
 
     def take(self, count: int, what: str) -> None:
-        """Count so many values, or raise TooLarge."""
+        """Count this many values, or raise TooLarge."""
 
     def state(self, part: Part) -> Any:
         """Return the state that a part is."""
@@ -48,7 +48,7 @@ class _Memory:
 
 
 class Part:
-    """A value and the way to it from the whole; its methods say what is expected there."""
+    """A value and the path to it from the whole; its methods check what is there, or say what is expected."""
 
     __slots__ = ("path", "source", "value")
 
@@ -57,7 +57,7 @@ class Part:
 
     @classmethod
     def of(cls, value: object) -> Part:
-        """Return the whole of a value that comes from no file, as `to_parts` returns one."""
+        """Return the part of a value that comes from no file, such as `to_parts` returns."""
         return cls(_Memory(), value)
 
     def at(self, *steps: str | int) -> Part:
@@ -72,7 +72,7 @@ class Part:
         raise self.source.error(message, (*self.path, *steps), key)
 
     def take(self, count: int, what: str) -> None:
-        """Count so many values that are about to be made, or raise TooLarge."""
+        """Count this many values that are about to be made, or raise TooLarge."""
         self.source.take(count, what)
 
     def state(self) -> Any:
@@ -89,7 +89,7 @@ class Part:
             found = written(value)
         self.fail(f"expected {what}, found {found}", *steps)
 
-    # --- what is there ---
+    # --- values ---
 
     def members(
         self, what: str, required: Sequence[str] = (), optional: Iterable[str] = ()
@@ -116,7 +116,7 @@ class Part:
         return self.value
 
     def text(self, what: str) -> str:
-        """Return a text."""
+        """Return a string."""
         if type(self.value) is not str:
             self.expected(what)
         return self.value
@@ -146,7 +146,7 @@ class Part:
         return float(value)
 
     def names(self, what: str) -> list[str]:
-        """Return a list of texts, none of them twice."""
+        """Return a list of distinct strings."""
         found = self.elements(what)
         for i, name in enumerate(found):
             if type(name) is not str:
@@ -158,13 +158,13 @@ class Part:
         return found
 
     def numbers(self, count: int, what: str, *, infinite: bool = False) -> np.ndarray:
-        """Return this many numbers of a list; "-inf" is one where `infinite` says so."""
+        """Return a list of this many numbers; "-inf" is allowed where `infinite` says so."""
         if len(self.elements(f"{what}, a list of numbers")) != count:
             self.fail(f"{what}: {_counted(count, 'number')} expected, found {len(self.value):,}")
         return self._converted(self.value, lambda i: (i,), what, infinite)
 
     def rows(self, count: int, width: int, what: str, *, infinite: bool = False) -> np.ndarray:
-        """Return the entries of this many rows of this width; "-inf" is one where `infinite` says so."""
+        """Return this many rows of numbers of this width; "-inf" is allowed where `infinite` says so."""
         found = self.elements(f"{what}, a list of rows")
         if len(found) != count:
             self.fail(f"{what}: {_counted(count, 'row')} expected, found {len(found):,}")

@@ -1,4 +1,4 @@
-"""Columns of any kinds: given the state, each has a distribution of its own."""
+"""Columns of any kinds, which are independent given the state: each has its own distribution."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ProductStatistics:
     parts: tuple[Any, ...]
 
     def __add__(self, other: ProductStatistics) -> ProductStatistics:
-        """Those of all rows."""
+        """The statistics of all rows."""
         return ProductStatistics(tuple(a + b for a, b in zip(self.parts, other.parts, strict=True)))
 
 
@@ -34,8 +34,8 @@ class Product(StateDistribution):
 
     Args:
         parts: a distribution for each column, in order; one of vectors takes as many columns as it has
-            entries. Or a dict by the name of the column, a tuple of names for vectors: then frames may have
-            other columns too.
+            entries. Or a dict by the name of the column, or a tuple of names for vectors; data frames may
+            then have other columns too.
 
     >>> import pgm
     >>> both = Product({"height": pgm.Gaussian([1.0, 3.0], sd=1.0), "visits": pgm.Poisson([1.0, 5.0])})
@@ -63,11 +63,11 @@ class Product(StateDistribution):
             names = tuple(name if isinstance(name, tuple) else (name,) for name in parts)
             flat = [name for group in names for name in group]
             if len(set(flat)) < len(flat) or not all(isinstance(name, str) for name in flat):
-                raise InvalidArgument(f"Columns are named by different texts, not {listed(flat)}.")
+                raise InvalidArgument(f"Columns need different names, which are text, not {listed(flat)}.")
             for group, part in zip(names, found, strict=True):
                 if len(group) != _width(part):
                     raise InvalidArgument(
-                        f"{listed(group)} names {len(group)} column{'s' * (len(group) > 1)}, and its "
+                        f"{listed(group)} names {len(group)} column{'s' * (len(group) > 1)}, but its "
                         f"distribution takes {_width(part)}."
                     )
         sizes = {part.n_states for part in found if part.has_parameters}
@@ -82,8 +82,8 @@ class Product(StateDistribution):
         object.__setattr__(self, "parts", parts)
         object.__setattr__(self, "names", names)
         known = next((part.n_states for part in parts if part.has_parameters), None)
-        numbers: dict[str, np.ndarray] | None = {} if all(part.has_parameters for part in parts) else None
-        self._fill(numbers, sum(map(_width, parts)), known, True)
+        parameters: dict[str, np.ndarray] | None = {} if all(part.has_parameters for part in parts) else None
+        self._fill(parameters, sum(map(_width, parts)), known, True)
 
     def _fit_rows(self, rows: np.ndarray, weights: np.ndarray) -> Self:
         made = self.__new__(type(self))
@@ -109,7 +109,7 @@ class Product(StateDistribution):
     # --- as an emission ---
 
     def parameters(self) -> tuple[np.ndarray, ...]:
-        """Those of all parts, one after the other."""
+        """The parameters of all parts, one after the other."""
         return tuple(value for part in self.parts for value in part.parameters())
 
     def with_parameters(self, values: Sequence[np.ndarray]) -> Self | None:
@@ -126,7 +126,7 @@ class Product(StateDistribution):
         return made
 
     def coordinates(self) -> np.ndarray:
-        """Those of all parts, one after the other."""
+        """The coordinates of all parts, one after the other."""
         return np.concatenate([part.coordinates() for part in self.parts])
 
     def at(self, coordinates: np.ndarray) -> Self:
@@ -141,7 +141,7 @@ class Product(StateDistribution):
         return made
 
     def n_free(self, states: np.ndarray) -> int:
-        """Those of all parts."""
+        """The number of free parameters of all parts."""
         return sum(part.n_free(states) for part in self.parts)
 
     def columns(self) -> dict[str, Any]:
@@ -153,12 +153,12 @@ class Product(StateDistribution):
         """Read each part's columns; rows hold floats, symbols as codes, NaN where not observed."""
         self._check_width(sequences)
         names = self._columns(sequences)
-        found, number = [], 0
+        found, index = [], 0
         for part in self.parts:
             columns = []
             for _ in range(_width(part)):
-                columns.append(sequences.column(names[number], number))
-                number += 1
+                columns.append(sequences.column(names[index], index))
+                index += 1
             one = columns[0]
             if part.vector:
                 cells: Any = [list(row) for row in zip(*(column.rows for column in columns), strict=True)]
@@ -171,7 +171,7 @@ class Product(StateDistribution):
         return Observed(np.hstack(found))
 
     def _columns(self, read: Sequences) -> list[Any]:
-        """What the columns are called, in order."""
+        """The names of the columns, in order."""
         if self.names is not None:
             return [name for group in self.names for name in group]
         return list(read.rows) if isinstance(read.rows, dict) else list(range(self.dim))
@@ -180,7 +180,7 @@ class Product(StateDistribution):
         rows, wanted = read.rows, f"{self.dim} column{'s' * (self.dim > 1)}"
         if isinstance(rows, dict):
             if self.names is None and len(rows) != self.dim:
-                raise InvalidFrame(f"A row has {wanted}, and the frame has {listed(rows)}: select those.")
+                raise InvalidFrame(f"A row has {wanted}, but the frame has {listed(rows)}: select those.")
         elif isinstance(rows, np.ndarray):
             if rows.ndim != 2 or rows.shape[1] != self.dim:
                 raise InvalidArgument(f"A row has {wanted}; these have shape {rows.shape}.")
@@ -234,7 +234,7 @@ class Product(StateDistribution):
         )
 
     def collapsed(self, rows: np.ndarray) -> int | None:
-        """A state of which one part has no bound."""
+        """A state in which a part has collapsed; None: there is none."""
         found = (part.collapsed(some) for part, some in self._split(rows))
         return next((state for state in found if state is not None), None)
 
@@ -260,12 +260,12 @@ class Product(StateDistribution):
         return ProductStatistics(tuple(part.gathered(some, weights) for part, some in self._split(rows)))
 
     def expected_log(self, statistics: ProductStatistics) -> float:
-        """That of all parts."""
+        """The sum of that of all parts."""
         pairs = zip(self.parts, statistics.parts, strict=True)
         return float(sum(part.expected_log(one) for part, one in pairs))
 
     def pseudo(self, weight: float, n_states: int, rows: np.ndarray, counts: np.ndarray) -> ProductStatistics:
-        """What each part takes as so many pseudo-observations."""
+        """The statistics of pseudo-observations of this weight for each part."""
         return ProductStatistics(
             tuple(part.pseudo(weight, n_states, some, counts) for part, some in self._split(rows))
         )
@@ -273,7 +273,7 @@ class Product(StateDistribution):
     def first_guess(
         self, rows: np.ndarray, counts: np.ndarray, n_states: int, random: np.random.Generator
     ) -> np.ndarray:
-        """Mostly the nearest of some centres that lie far apart; each symbol is a direction of its own."""
+        """Mostly for the nearest of centres that lie far apart; each symbol is a dimension of its own."""
         features, usable = [], np.ones(len(rows), bool)
         for part, some in self._split(rows):
             if part.domain is not None:
@@ -281,9 +281,8 @@ class Product(StateDistribution):
                 continue
             features.append(completed(some))
             gaps = np.isnan(some)
-            usable &= gaps.all(axis=1) | ~gaps.any(
-                axis=1
-            )  # only continuous emissions have an expectation for what is partly missing
+            # Rows of a part that are missing in part are left out: not every emission can expect the rest.
+            usable &= gaps.all(axis=1) | ~gaps.any(axis=1)
         return near_centres(np.hstack(features), counts * usable, n_states, random)
 
     # --- in files and text ---
@@ -292,7 +291,7 @@ class Product(StateDistribution):
         """Return the parts of each column, for a file.
 
         Args:
-            state: how a symbol is written; left out: as it is.
+            state: turns a symbol into its form in the file; if left out, symbols stay as they are.
         """
         columns = []
         for i, part in enumerate(self.parts):

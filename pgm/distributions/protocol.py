@@ -1,4 +1,4 @@
-"""What every local distribution promises: P(child | parents), a root, or what a hidden state emits."""
+"""What every local distribution provides: P(child | parents), a root, or the emission of a hidden state."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 @runtime_checkable
 class LocalDistribution(Protocol):
-    """What can be learned from statistics that add up, and written in parts.
+    """A distribution that is learned from additive sufficient statistics, and written to files in parts.
 
     `fit(data, weights)` is `fitted(statistics(data, weights))`. EM calls the same `fitted` with expected
     statistics: rows weighted by their posteriors, or what inference expects of hidden parts.

@@ -33,7 +33,7 @@ class Printed:
 
 
 class Prior(Printed):
-    """A prior: what is believed of parameters before data."""
+    """A prior distribution of parameters."""
 
     kind: ClassVar[str]  # its name in files
 
@@ -120,7 +120,7 @@ class Laplace(PseudoCounts):
         self.count = positive("count", count)
 
     def pseudo(self, node: str, cpd: Any) -> Any:
-        """Return the same pseudo-count for each entry of a table, or of a tree's leaves."""
+        """Return the same pseudo-count for each entry of a table."""
         if cpd.tabular:
             return np.full(cpd.values.shape, self.count)
         return None
@@ -130,14 +130,14 @@ class Laplace(PseudoCounts):
 
 
 class Expert(PseudoCounts):
-    """What a network says, worth this many rows: an expert's parameters and data together.
+    """The parameters of an expert's network as a prior that is worth this many rows.
 
-    A table of the network becomes Dirichlet priors, rows P(row) each entry; so a configuration that the
-    network finds likely is believed more firmly.
+    Each table of the network becomes Dirichlet priors, whose pseudo-counts are `rows` times the joint
+    probability of an entry's configuration: where the network finds it likely, the prior is stronger.
 
     Args:
         network: a network with these variables and arrows, with all its parameters.
-        rows: how many rows its word is worth.
+        rows: how many rows the network is worth.
 
     Raises:
         InvalidArgument: it is not a network, or the rows are not a number greater than 0.
@@ -189,16 +189,16 @@ class Expert(PseudoCounts):
                 f"{node!r} has another kind of distribution in the prior network, or its parents or states "
                 "in another order."
             )
-        if isinstance(counts, np.ndarray):  # of what is held as one table
+        if isinstance(counts, np.ndarray):  # of a distribution that is stored as one table
             counts = other.statistics(counts)
         return times(counts, self.rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """The network, and how many rows its word is worth."""
+        """The network, and how many rows it is worth."""
         return {"network": self.network, "rows": self.rows}
 
     def __eq__(self, other: object) -> bool:
-        """Whether the networks are equal, and the rows."""
+        """Whether the networks and the rows are equal."""
         return super().__eq__(other) and self.network == getattr(other, "network", None)
 
     __hash__ = None  # type: ignore[assignment]
@@ -208,7 +208,7 @@ class Expert(PseudoCounts):
 
 
 def times(statistics: Any, factor: float) -> Any:
-    """Statistics of rows each of which counts so often.
+    """Statistics of rows, each of which counts this many times.
 
     >>> times(np.ones(2), 0.5).tolist()
     [0.5, 0.5]
@@ -225,7 +225,7 @@ def times(statistics: Any, factor: float) -> Any:
 
 
 def positive(name: str, number: Any) -> float:
-    """The number, if it is finite and greater than zero.
+    """The value, if it is finite and greater than zero.
 
     >>> positive("rows", 2)
     2.0
@@ -239,7 +239,7 @@ def positive(name: str, number: Any) -> float:
 
 
 def tail_of(level: float) -> float:
-    """What is left out on each side of an interval of this level.
+    """The probability on each side of an interval of this level.
 
     >>> tail_of(0.5)
     0.25
@@ -250,7 +250,7 @@ def tail_of(level: float) -> float:
 
 
 def short(values: Any) -> str:
-    """Values for print, as a list.
+    """Values as text for print, as a list.
 
     >>> short([1, 0.5])
     '[1, 0.5]'

@@ -23,13 +23,13 @@ class Regression:
     """A linear regression for each state: one output or several, linear in the inputs, with normal noise.
 
     Args:
-        weights: of shape (states, inputs); or (states,) of one input; or, where several values are observed,
-            (states, values, inputs). Left out: yet to be learned.
+        weights: of shape (states, inputs); or (states,) for one input; or, where several values are observed,
+            (states, values, inputs). If left out, yet to be learned.
         bias: of shape (states,), or (states, values); zero if left out.
         sd: the standard deviation of the noise of each state.
         variance: its square, instead of `sd`.
         covariance: of shape (states, values, values), where several values are observed.
-        inputs: how many inputs there are, where nothing else says it.
+        inputs: how many inputs there are, if nothing else determines it.
         dim: how many values are observed.
 
     >>> lines = Regression([1.0, -1.0], bias=[0.0, 2.0], variance=[0.25, 0.5])
@@ -59,7 +59,7 @@ class Regression:
                 raise InvalidArgument(f"{what}= is a whole number of at least 1, not {shown(value)}.")
         if weights is None:
             if any(one is not None for one in (bias, sd, variance, covariance)):
-                raise InvalidArgument("A Regression with a bias= or noise has weights too.")
+                raise InvalidArgument("A Regression with a bias= or noise needs weights too.")
             return
         found = some("weights= of a Regression", weights, (1, 2, 3))
         if found.ndim < 3:
@@ -69,7 +69,7 @@ class Regression:
         offset = offset.reshape(len(offset), -1)
         if offset.shape != (k, d):
             raise InvalidArgument(
-                f"The weights of a Regression are of {k} states and {d} output{'s' * (d > 1)}, and its bias "
+                f"The weights of a Regression are of {k} states and {d} output{'s' * (d > 1)}, but its bias "
                 f"of {' and '.join(map(str, offset.shape))}."
             )
         given = [one for one in (sd, variance, covariance) if one is not None]
@@ -116,23 +116,23 @@ class Regression:
 
     @property
     def weights(self) -> np.ndarray:
-        """Of shape (states, inputs), or (states, values, inputs)."""
+        """The weights, of shape (states, inputs), or (states, values, inputs)."""
         return self._known[0][:, 0, :-1] if self.dim == 1 else self._known[0][:, :, :-1]
 
     @property
     def bias(self) -> np.ndarray:
-        """Of shape (states,), or (states, values)."""
+        """The constants, of shape (states,), or (states, values)."""
         return self._known[0][:, 0, -1] if self.dim == 1 else self._known[0][:, :, -1]
 
     @property
     def variance(self) -> np.ndarray:
-        """Of shape (states,), or (states, values)."""
+        """The variances of the noise, of shape (states,), or (states, values)."""
         found = np.diagonal(self._known[1], axis1=1, axis2=2)
         return np.asarray(found[:, 0] if self.dim == 1 else found)
 
     @property
     def covariance(self) -> np.ndarray:
-        """Of shape (states, values, values)."""
+        """The covariances of the noise, of shape (states, values, values)."""
         return self._known[1]
 
     @property
@@ -148,7 +148,7 @@ class Regression:
             x: rows of inputs.
 
         Raises:
-            InvalidArgument: there are no weights yet, or a row has not as many inputs as they have.
+            InvalidArgument: there are no weights yet, or a row has more or fewer inputs than they have.
 
         >>> Regression([2.0], sd=1.0).mean([[3.0], [4.0]]).tolist()
         [[6.0], [8.0]]
@@ -227,7 +227,7 @@ class Regression:
         return None
 
     def _guess(self, y: np.ndarray, x: np.ndarray, k: int, random: np.random.Generator) -> np.ndarray:
-        """Weights of rows in states to begin with: the nearest of some centres of what a line leaves over."""
+        """Weights of rows in states to start EM from: by clusters of the residuals of one regression."""
         there = ~np.isnan(y).any(axis=1)
         rows = with_one(np.nan_to_num(x))
         line = np.linalg.lstsq(rows[there], y[there], rcond=None)[0]

@@ -19,8 +19,8 @@ _ROUNDING = 1e-6
 class ClassifierEmission:
     """The probabilities of a fitted classifier, given a row of features, as the emission of hidden states.
 
-    P(features | state) is P(state | features) / P(state), but for a factor that is the same for all states:
-    so scores compare states and paths of one model, and are not densities of the features (Morgan & Bourlard
+    P(features | state) is P(state | features) / P(state), up to a factor that is the same for all states:
+    scores compare states and paths of one model, but are not densities of the features (Morgan & Bourlard
     1995). It does not learn: `fit` leaves it as it is.
 
     Args:
@@ -93,7 +93,7 @@ class ClassifierEmission:
         return len(self.classes)
 
     def of_states(self, states: Sequence[Any]) -> Self:
-        """The same in the order of these states.
+        """Return the same emission in the order of these states.
 
         Args:
             states: the classes, in another order.
@@ -109,7 +109,7 @@ class ClassifierEmission:
         """
         if set(states) != set(self.classes) or len(states) != len(self.classes):
             raise InvalidArgument(
-                f"The classifier distinguishes {listed(self.classes)}, and the states are {listed(states)}: "
+                f"The classifier distinguishes {listed(self.classes)}, but the states are {listed(states)}: "
                 "they need the same names."
             )
         at = [self.classes.index(state) for state in states]
@@ -146,38 +146,38 @@ class ClassifierEmission:
             p = np.asarray(self.classifier.predict_proba(rows[there]), dtype=np.float64)
             if p.shape != (int(there.sum()), len(self.classes)) or not (p >= 0.0).all():
                 raise InvalidArgument(
-                    f"predict_proba of the classifier returns no probability for each of {len(self.classes)} "
-                    f"classes: its shape is {p.shape}."
+                    f"predict_proba of the classifier must return a probability for each of "
+                    f"{len(self.classes)} classes: its shape is {p.shape}."
                 )
             with np.errstate(divide="ignore"):
                 found[there] = np.log(p[:, self._order] / self.prior)
         return found
 
     def draw(self, states: np.ndarray, random: np.random.Generator) -> np.ndarray:
-        """A classifier tells nothing of how features come about."""
+        """Refuse: a classifier does not model its features."""
         raise InvalidArgument(
-            "A classifier predicts states from features, not features: they cannot be sampled."
+            "A classifier predicts states from features, and does not model these: they cannot be sampled."
         )
 
     def filled(self, observed: Observed, states: np.ndarray, random: np.random.Generator) -> np.ndarray:
-        """What was observed; gaps cannot be filled."""
+        """The observations; gaps cannot be filled."""
         if np.isnan(observed.rows).any():
             self.draw(states, random)
         return observed.rows.copy()
 
     def collapsed(self, rows: np.ndarray) -> None:
-        """No density is without bound."""
+        """None: nothing is learned, so nothing collapses."""
 
     def gathered(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Nothing is learned."""
         return np.zeros(0)
 
     def fitted(self, statistics: Any, prior: Any = None) -> Self:
-        """The same."""
+        """The same emission: nothing is learned."""
         return self
 
     def expected_log(self, statistics: Any) -> float:
-        """No parameter changes anything."""
+        """Zero: there are no parameters."""
         return 0.0
 
     def pseudo(self, weight: float, n_states: int, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Classes that depend on inputs: a softmax of linear functions for each state, logistic for two."""
+"""Classes that depend on inputs: a softmax of linear functions for each state (logistic for two classes)."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from pgm.variables import Domain, as_domain, unordered
 from .checks import finite, some
 from .parts import Part
 
-_STEPS = 5  # of Newton in one M-step; each climbs, and the next M-step goes on
+_STEPS = 5  # of Newton in one M-step; each gains, and the next M-step continues
 _ROWS = 20
 
 
 class Softmax:
     """P(class | inputs) for each state: a softmax of linear functions of the inputs.
 
-    Emitted classes are symbols. As a transition the classes are the next states, with a row for each last
-    state; as a start there is one row.
+    As an emission, the classes are symbols. As a transition, they are the next states, with a row for each
+    previous state; as an initial distribution, there is one row.
 
     Args:
-        weights: of shape (states, classes, inputs); or, of two classes, (states, inputs) or (states,): how
-            much the second is raised. Left out: yet to be learned.
-        bias: of shape (states, classes), or of two classes (states,); zero if left out.
+        weights: of shape (states, classes, inputs); or, for two classes, (states, inputs) or (states,): those
+            of the second class. If left out, yet to be learned.
+        bias: of shape (states, classes), or for two classes (states,); zero if left out.
         symbols: what the classes are called where they are observed; 0, 1, ... if left out.
-        inputs: how many inputs there are, where nothing else says it.
-        ridge: what squared weights cost in learning: without it, weights may grow without bound where
+        inputs: how many inputs there are, if nothing else determines it.
+        ridge: the penalty on squared weights in learning: without it, weights may grow without bound where
             classes are linearly separable.
 
     >>> gate = Softmax([1.0, 0.5], bias=[-1.0, 1.0])
@@ -60,7 +60,7 @@ class Softmax:
         self._domain: Domain | None = None if symbols is None else as_domain(list(symbols))
         if weights is None:
             if bias is not None:
-                raise InvalidArgument("A Softmax with a bias= has weights too.")
+                raise InvalidArgument("A Softmax with a bias= needs weights too.")
             if inputs is not None and (isinstance(inputs, bool) or not isinstance(inputs, int) or inputs < 1):
                 raise InvalidArgument(f"inputs= is a whole number of at least 1, not {shown(inputs)}.")
             return
@@ -74,7 +74,7 @@ class Softmax:
             offset = np.column_stack([np.zeros(len(offset)), offset])
         if offset.shape != shape:
             raise InvalidArgument(
-                f"The weights of a Softmax are of {shape[0]} states and {shape[1]} classes, and its bias of "
+                f"The weights of a Softmax are of {shape[0]} states and {shape[1]} classes, but its bias of "
                 f"{' and '.join(map(str, offset.shape))}."
             )
         self._take(np.concatenate([found, offset[:, :, None]], axis=2))
@@ -105,12 +105,12 @@ class Softmax:
 
     @property
     def weights(self) -> np.ndarray:
-        """Of shape (states, classes, inputs)."""
+        """The weights, of shape (states, classes, inputs)."""
         return self._known[:, :, :-1]
 
     @property
     def bias(self) -> np.ndarray:
-        """Of shape (states, classes)."""
+        """The constants, of shape (states, classes)."""
         return self._known[:, :, -1]
 
     @property
@@ -131,7 +131,7 @@ class Softmax:
             x: rows of inputs.
 
         Raises:
-            InvalidArgument: there are no weights yet, or a row has not as many inputs as they have.
+            InvalidArgument: there are no weights yet, or a row has more or fewer inputs than they have.
 
         >>> Softmax([[0.0]]).probabilities([[3.0]]).tolist()
         [[[0.5, 0.5]]]
@@ -160,7 +160,7 @@ class Softmax:
         return int(r * (c - 1) * d)
 
     def _fitted_counts(self, x: np.ndarray, counts: np.ndarray) -> Self:
-        """The weights that are most likely for counts of shape (rows, states, classes); they climb."""
+        """Weights for which counts (rows, states, classes) are more likely, by a few Newton steps."""
         _, r, c = counts.shape
         rows = with_one(x)
         own = np.zeros((r, c, rows.shape[1])) if self._w is None else self._w
@@ -170,7 +170,7 @@ class Softmax:
     def _log_prior(self) -> float:
         return -0.5 * self.ridge * float((self.weights**2).sum())
 
-    # --- as what is emitted ---
+    # --- as an emission ---
 
     vector = False
 
@@ -180,7 +180,7 @@ class Softmax:
 
     def _read(self, read: Sequences) -> np.ndarray:
         if self._domain is None:
-            raise InvalidArgument("A Softmax that is emitted has symbols=.")
+            raise InvalidArgument("A Softmax as an emission needs symbols=.")
         return read.codes(self._domain).astype(np.int64)
 
     def _log_given(self, y: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -197,7 +197,7 @@ class Softmax:
         return self._fitted_counts(x[there], counts)
 
     def _guess(self, y: np.ndarray, x: np.ndarray, k: int, random: np.random.Generator) -> np.ndarray:
-        """Weights of rows in states to begin with."""
+        """Weights of rows in states to start EM from."""
         return np.asarray(random.dirichlet(np.ones(k), len(y)))
 
     def _draw_given(self, states: np.ndarray, x: np.ndarray, random: np.random.Generator) -> np.ndarray:
@@ -219,7 +219,7 @@ class Softmax:
         """Return its parts, for a file.
 
         Args:
-            state: how a symbol is written; left out: as it is.
+            state: turns a symbol into its form in the file; if left out, symbols stay as they are.
         """
         assert self._domain is not None
         called = [state(symbol, "observation") for symbol in self._domain.states]
@@ -232,7 +232,7 @@ class Softmax:
         listed = part.at("symbols")
         symbols = [listed.at(i).state() for i in range(len(listed.elements("a list of symbols")))]
         w = cubes(part.at("weights"), len(symbols))
-        ridge = part.at("ridge").number("what weights cost") if "ridge" in part.value else 0.0
+        ridge = part.at("ridge").number("the penalty on weights") if "ridge" in part.value else 0.0
         made = cls(symbols=symbols, ridge=ridge)
         made._take(w)
         return made
@@ -269,12 +269,12 @@ class Softmax:
 
 
 def with_one(x: np.ndarray) -> np.ndarray:
-    """Rows with a one behind them, for the bias."""
+    """Rows with a one after them, for the bias."""
     return np.column_stack([x, np.ones(len(x))])
 
 
 def log_softmax(scores: np.ndarray) -> np.ndarray:
-    """Logarithms of shares along the last axis."""
+    """Logarithms of the softmax along the last axis."""
     scores = scores - scores.max(axis=-1, keepdims=True)
     return np.asarray(scores - np.log(np.exp(scores).sum(axis=-1, keepdims=True)))
 
@@ -325,7 +325,7 @@ def climbed(x: np.ndarray, counts: np.ndarray, w: np.ndarray, ridge: float) -> n
 
 
 def cubes(part: Part, classes: int) -> np.ndarray:
-    """Weights of shape (states, classes, inputs + 1) of a file."""
+    """Weights of shape (states, classes, inputs + 1), from a file."""
     states = len(part.elements("a list of weights"))
     if not states or not part.at(0).elements("a list of weights"):
         part.expected("weights of at least one state")

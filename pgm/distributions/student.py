@@ -1,4 +1,4 @@
-"""Student's t distribution: what is predicted where the spread is learned, too."""
+"""Student's t distribution: the predictive distribution where the spread is unknown, too."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class Drawn(Printed):
-    """What is drawn as univariate densities."""
+    """Distributions that plots show as univariate densities."""
 
     def _curves(self) -> dict[str, Any]:
-        """Distributions of scipy, by what they are of."""
+        """Univariate distributions of scipy, by the name of what they describe."""
         raise NotImplementedError
 
     def plot(
@@ -50,7 +50,7 @@ class Drawn(Printed):
 
 
 def marginals(joint: Student, of: str) -> dict[str, Any]:
-    """The distribution of each number of a multivariate one, as scipy's.
+    """The distribution of each entry of a multivariate one, as scipy's.
 
     >>> list(marginals(Student(3, [0.0, 1.0], [[1.0, 0.0], [0.0, 4.0]]), "mean"))
     ['mean[0]', 'mean[1]']
@@ -64,12 +64,12 @@ def marginals(joint: Student, of: str) -> dict[str, Any]:
 
 
 class Student(Drawn):
-    """Student's t distribution, moved and scaled: what is predicted where the spread is learned, too.
+    """Student's t distribution with a location and a scale: predictive where the spread is unknown, too.
 
     Args:
         df: the degrees of freedom.
         mean: where its centre is; a list for a multivariate one.
-        scale: the scale, or of a multivariate one the shape matrix.
+        scale: the scale; for a multivariate one, the shape matrix.
 
     Raises:
         InvalidArgument: degrees or a scale that are not greater than 0.
@@ -118,7 +118,7 @@ class Student(Drawn):
         return self._scipy().logpdf(x)
 
     def cdf(self, x: Any) -> Any:
-        """Return the probability of what is not greater.
+        """Return the probability of a value not greater than x.
 
         Args:
             x: a value, or an array.
@@ -135,7 +135,7 @@ class Student(Drawn):
         """Return the interval with this probability, with equal tails.
 
         Args:
-            level: how much lies inside.
+            level: the probability that lies inside.
 
         Raises:
             InvalidArgument: the level is not between 0 and 1, or there are several dimensions.
@@ -145,7 +145,9 @@ class Student(Drawn):
         """
         tail = tail_of(level)
         if self.mean.ndim:
-            raise InvalidArgument("An interval is of a univariate distribution; this has several dimensions.")
+            raise InvalidArgument(
+                "Only a univariate distribution has an interval; this has several dimensions."
+            )
         found = self._scipy()
         return float(found.ppf(tail)), float(found.ppf(1.0 - tail))
 

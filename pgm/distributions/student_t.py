@@ -1,4 +1,4 @@
-"""The distribution of Student: like a normal one, with tails that do not mind outliers."""
+"""Student's t distribution as an emission: like a normal one, with heavy tails that allow for outliers."""
 
 from __future__ import annotations
 
@@ -18,35 +18,36 @@ from .normal import are_covariances, cholesky_of_correlations
 from .of_states import StateDistribution, width
 from .parts import Part
 
-_MOST = 1e6  # degrees of freedom: no row tells more from a normal distribution
+_MOST = 1e6  # degrees of freedom; no row tells so many from a normal distribution
 _LEAST = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
 class StudentStatistics:
-    """Rows as EM counts them: less the farther they are off; `+` adds those of other rows."""
+    """Statistics of EM, in which a row counts less the farther it is off; `+` adds those of other rows."""
 
-    normal: GaussianStatistics  # of rows with the weights that they have
+    normal: GaussianStatistics  # of rows, each with its weight u
     count: np.ndarray  # (k,) of rows
-    logs: np.ndarray  # (k,) sums of E[log u - u], u being the weight of a row
+    logs: np.ndarray  # (k,) sums of E[log u - u]
 
     def __add__(self, other: StudentStatistics) -> StudentStatistics:
-        """Those of all rows."""
+        """The statistics of all rows."""
         return StudentStatistics(self.normal + other.normal, self.count + other.count, self.logs + other.logs)
 
 
 class StudentT(StateDistribution):
     """Student's t distribution, robust to outliers: a normal whose scale is drawn for each row.
 
-    With one more axis it holds a distribution for each of several states, as for emissions. What is missing
-    in a row is summed out. `statistics` and `fitted` are one step of EM; `fit` takes as many as it needs.
+    With one more axis it holds a distribution for each of several states, as for emissions. Missing entries
+    of a row are integrated out. `statistics` and `fitted` are one step of EM; `fit` takes as many as it
+    needs.
 
     Args:
-        mean: a float, or one for each dimension; with an axis before it, for each state. Left out: yet to be
-            fitted.
-        scale: of a univariate distribution, what the standard deviation is for a normal one.
-        covariance: instead of `scale`, of several dimensions: a matrix, or one for each state.
-        df: degrees of freedom, where learning begins; or one for each state. Large ones are nearly normal.
+        mean: a float, or one for each dimension; with an axis before it, for each state. If left out, yet to
+            be fitted.
+        scale: for a univariate distribution, what the standard deviation is for a normal one.
+        covariance: instead of `scale`, for several dimensions: a matrix, or one for each state.
+        df: the degrees of freedom from which learning starts; or one for each state. Many are nearly normal.
         dim: the number of dimensions, instead of parameters.
         fixed_df: whether learning leaves the degrees of freedom as they are.
 
@@ -57,7 +58,7 @@ class StudentT(StateDistribution):
     __slots__ = ("begin", "fixed_df")
     kind, label = "student-t", "Student's t"
 
-    begin: float  # degrees of freedom where learning begins without parameters
+    begin: float  # the degrees of freedom from which learning starts without parameters
     fixed_df: bool
 
     def __init__(
@@ -90,15 +91,15 @@ class StudentT(StateDistribution):
             what = "scale=" if covariance is None else "covariance="
             raise InvalidArgument(f"{what} is singular: there is no density.")
         if degrees.size not in (1, len(means)):
-            raise InvalidArgument(f"df= has {degrees.size} values, and there are {len(means)} states.")
+            raise InvalidArgument(f"df= has {degrees.size} values, but there are {len(means)} states.")
         if dim not in (None, like.dim):
             raise InvalidArgument(f"dim={shown(dim)} does not match a mean of {like.dim} dimensions.")
-        numbers = {"mean": means, "covariance": matrices, "df": np.resize(degrees, len(means))}
-        self._fill(numbers, like.dim, like.n_states, like.vector)
+        parameters = {"mean": means, "covariance": matrices, "df": np.resize(degrees, len(means))}
+        self._fill(parameters, like.dim, like.n_states, like.vector)
 
-    def _with(self, numbers: Mapping[str, np.ndarray]) -> Self:
-        made = super()._with(numbers)
-        object.__setattr__(made, "begin", float(numbers["df"][0]))
+    def _with(self, parameters: Mapping[str, np.ndarray]) -> Self:
+        made = super()._with(parameters)
+        object.__setattr__(made, "begin", float(parameters["df"][0]))
         return made
 
     @property
@@ -109,7 +110,7 @@ class StudentT(StateDistribution):
 
     @property
     def covariance(self) -> Any:
-        """The matrix of scales; the covariance is df / (df - 2) times as large."""
+        """The scale matrix; the covariance is df / (df - 2) times as large."""
         return self._shaped(self._known["covariance"])
 
     @property
@@ -167,7 +168,7 @@ class StudentT(StateDistribution):
         return found
 
     def gathered(self, rows: np.ndarray, weights: np.ndarray) -> StudentStatistics:
-        """Statistics of weighted rows: the farther off, the less they count; what is missing is expected."""
+        """Sufficient statistics of weighted rows: distant ones count less, missing entries are expected."""
         from scipy.special import digamma
 
         k = weights.shape[1]
@@ -285,7 +286,7 @@ class StudentT(StateDistribution):
         return Gaussian(self._known["mean"], covariance=self._known["covariance"]).collapse(spread)
 
     def expected_log(self, statistics: StudentStatistics) -> float:
-        """The log density of rows with these statistics, but for what no parameter changes."""
+        """The log density of rows with these statistics, up to terms without parameters."""
         from scipy.special import gammaln
 
         known, total = self._known, 0.0
@@ -302,14 +303,14 @@ class StudentT(StateDistribution):
         return total
 
     def pseudo(self, weight: float, n_states: int, rows: np.ndarray, counts: np.ndarray) -> StudentStatistics:
-        """So many rows in each state, which vary as all of the data do."""
+        """This weight of rows in each state, which vary as all the data do."""
         normal = Gaussian(dim=self.dim).pseudo(weight, n_states, rows, counts)
         return StudentStatistics(normal, np.full(n_states, weight), np.full(n_states, -weight))
 
     def first_guess(
         self, rows: np.ndarray, counts: np.ndarray, n_states: int, random: np.random.Generator
     ) -> np.ndarray:
-        """Mostly the nearest of some centres that lie far apart; rows with gaps are in none."""
+        """Mostly for the nearest of centres that lie far apart; rows with gaps count for none."""
         return near_centres(rows, counts, n_states, random)
 
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
@@ -337,8 +338,8 @@ class StudentT(StateDistribution):
         several = {"covariance": np.asarray(self.covariance).tolist()} if self._vector else {}
         one = {} if self._vector else {"variance": np.asarray(self.covariance)[..., 0, 0].tolist()}
         fixed = {"fixed_df": True} if self.fixed_df else {}
-        numbers = {"mean": np.asarray(self.mean).tolist(), "df": np.asarray(self.df).tolist()}
-        return {**numbers, **one, **several, **fixed}
+        parameters = {"mean": np.asarray(self.mean).tolist(), "df": np.asarray(self.df).tolist()}
+        return {**parameters, **one, **several, **fixed}
 
     @classmethod
     def from_parts(cls, part: Part) -> Self:
@@ -361,7 +362,7 @@ class StudentT(StateDistribution):
 
 
 def _degrees(mean_log: float) -> float:
-    """The degrees of freedom that EM's step leads to."""
+    """The degrees of freedom that a step of EM leads to."""
     from scipy.optimize import brentq
     from scipy.special import digamma
 

@@ -15,7 +15,7 @@ from .emission import Observed
 
 
 class Tied:
-    """State i emits what row `of[i]` of another emission does; those of one row learn together.
+    """State i emits what row `of[i]` of another emission does; states of one row are learned together.
 
     >>> import pgm
     >>> phone = Tied(pgm.Gaussian([0.0, 3.0], sd=1.0), np.array([0, 1, 0]))
@@ -32,7 +32,7 @@ class Tied:
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are to share."""
+        """How many shared rows there are."""
         return int(self.of.max()) + 1
 
     @property
@@ -52,7 +52,7 @@ class Tied:
 
     @property
     def domain(self) -> Domain | None:
-        """The symbols, where it emits such."""
+        """The symbols that it emits, if any."""
         found: Domain | None = self.shared.domain
         return found
 
@@ -61,7 +61,7 @@ class Tied:
         return bool(getattr(self.shared, "is_value", lambda value: False)(value))
 
     def n_free(self, states: np.ndarray) -> int:
-        """Those of the rows that these states take."""
+        """The number of free parameters of the rows that these states use."""
         rows = np.zeros(self.n_rows, bool)
         rows[self.of[states]] = True
         return int(self.shared.n_free(rows))
@@ -93,18 +93,18 @@ class Tied:
         return np.asarray(self.shared.filled(observed, self.of[states], random))
 
     def collapsed(self, rows: np.ndarray) -> int | None:
-        """A row that has shrunk to a point."""
+        """A row that has collapsed to a point; None: there is none."""
         found: int | None = self.shared.collapsed(rows)
         return found
 
     def folded(self, weights: np.ndarray) -> np.ndarray:
-        """Weights of states as weights of rows."""
+        """Weights of states, summed to weights of rows."""
         order = np.argsort(self.of, kind="stable")
         begin = np.searchsorted(self.of[order], np.arange(self.n_rows))
         return np.asarray(np.add.reduceat(weights[:, order], begin, axis=1))
 
     def gathered(self, rows: np.ndarray, weights: np.ndarray) -> Any:
-        """Statistics of the rows that are shared."""
+        """Sufficient statistics of the shared rows."""
         return self.shared.gathered(rows, self.folded(weights))
 
     def fitted(self, statistics: Any, prior: Any = None) -> Tied:
@@ -116,13 +116,13 @@ class Tied:
         return float(self.shared.expected_log(statistics))
 
     def pseudo(self, weight: float, n_states: int, rows: np.ndarray, counts: np.ndarray) -> Any:
-        """Statistics of pseudo-observations, so many in each shared row."""
+        """Statistics of pseudo-observations of this weight in each shared row."""
         return self.shared.pseudo(weight, self.n_rows, rows, counts)
 
     def first_guess(
         self, rows: np.ndarray, counts: np.ndarray, n_states: int, random: np.random.Generator
     ) -> np.ndarray:
-        """Weights of each row in each state; those of one row have equal parts of its weight."""
+        """Weights of each observation in each state; states of one row share its weight equally."""
         weights = self.shared.first_guess(rows, counts, self.n_rows, random)
         return np.asarray((weights / np.bincount(self.of, minlength=self.n_rows))[:, self.of])
 
@@ -173,7 +173,7 @@ class Stacked:
 
     @property
     def domain(self) -> Domain | None:
-        """The symbols, where they emit such."""
+        """The symbols that they emit, if any."""
         found: Domain | None = self.parts[0].domain
         return found
 
@@ -182,7 +182,7 @@ class Stacked:
         return bool(getattr(self.parts[0], "is_value", lambda value: False)(value))
 
     def n_free(self, states: np.ndarray) -> int:
-        """Those of all parts."""
+        """The number of free parameters of all parts."""
         return sum(p.n_free(some) for p, some in zip(self.parts, self._split(states), strict=True))
 
     def normals(self) -> tuple[np.ndarray, np.ndarray] | None:
@@ -223,7 +223,7 @@ class Stacked:
         return np.asarray(np.stack(drawn)[part[states], np.arange(states.size)])
 
     def collapsed(self, rows: np.ndarray) -> int | None:
-        """A row that has shrunk to a point."""
+        """A row that has collapsed to a point; None: there is none."""
         at = 0
         for part, size in zip(self.parts, self.sizes, strict=True):
             bad = part.collapsed(rows)
@@ -233,7 +233,7 @@ class Stacked:
         return None
 
     def gathered(self, rows: np.ndarray, weights: np.ndarray) -> list[Any]:
-        """Statistics of each part."""
+        """Sufficient statistics of each part."""
         split = zip(self.parts, self._split(weights), strict=True)
         return [p.gathered(rows, np.ascontiguousarray(some)) for p, some in split]
 
@@ -246,7 +246,7 @@ class Stacked:
         return Stacked(made, self.sizes)
 
     def expected_log(self, statistics: list[Any]) -> float:
-        """That of all parts."""
+        """The sum of that of all parts."""
         return float(sum(p.expected_log(one) for p, one in zip(self.parts, statistics, strict=True)))
 
     def pseudo(self, weight: float, n_states: int, rows: np.ndarray, counts: np.ndarray) -> list[Any]:
@@ -256,7 +256,7 @@ class Stacked:
     def first_guess(
         self, rows: np.ndarray, counts: np.ndarray, n_states: int, random: np.random.Generator
     ) -> np.ndarray:
-        """Each part by itself, with its part of the rows."""
+        """The guess of each part, with an equal share of the rows' weights."""
         found = [
             p.first_guess(rows, counts, size, random) for p, size in zip(self.parts, self.sizes, strict=True)
         ]
@@ -273,7 +273,7 @@ class Stacked:
 
 
 def _refitted(part: Any, statistics: Any, prior: Any) -> Any:
-    """The most likely distribution; as it was, where no row of it has any weight."""
+    """The most likely distribution; unchanged where no row has any weight."""
     try:
         return part.fitted(statistics, prior)
     except InvalidArgument:
