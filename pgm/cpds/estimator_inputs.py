@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -166,7 +167,7 @@ class Inputs:
         if self.names is None:
             return made
         frames = _pandas()
-        return made if frames is None else frames.DataFrame(made, columns=list(self.names), copy=False)
+        return made if frames is None else frames.DataFrame(made, columns=_labels(self.names), copy=False)
 
     def _of_states(self, columns: Sequence[Array]) -> Any:
         names, found = iter(self.names or range(sum(self.widths))), {}
@@ -278,6 +279,12 @@ def _names(given: Sequence[Variable], ways: Sequence[str]) -> tuple[str, ...]:
 
 def _columns(count: int) -> str:
     return f"{count} column" if count == 1 else f"{count} columns"
+
+
+@functools.lru_cache(maxsize=64)
+def _labels(names: tuple[str, ...]) -> Any:
+    """The names of columns as pandas holds them, which would otherwise be made again for each frame."""
+    return _pandas().Index(names)
 
 
 def _pandas() -> Any:

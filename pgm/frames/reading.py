@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -284,44 +283,56 @@ def real_columns(
     {'x': array([1. , nan, 2.5])}
     """
     whole = block(frame, wanted)
-    n_rows, found = _read(frame, wanted) if whole is None else whole
+    n_rows, found = _read(frame, wanted) if whole is None else whole.columns
+    finite = whole is not None and bool(np.isfinite(whole.values).all())
     values: dict[str, np.ndarray] = {}
     bad_rows = np.zeros(n_rows, dtype=bool)
     complete = set()
     for name, column in found.items():
         check()
-        made, wrong = _floats(column, truths, copy)
+        made, wrong = _floats(column, truths, copy, finite)
         if bad != "raise" and largest < math.inf:
-            wrong |= np.abs(made) > largest
-        if wrong.any():
+            wrong = np.abs(made) > largest if wrong is None else wrong | (np.abs(made) > largest)
+        if wrong is not None and wrong.any():
             if bad == "raise":
                 row = int(wrong.argmax())
                 raise _unknown(wanted[name], column[row], row, int(wrong.sum()), remedy)
             made = np.where(wrong, np.nan, made)
             bad_rows |= wrong
         values[name] = made
-        if not np.isnan(made).any():
+        if wrong is None or not np.isnan(made).any():
             complete.add(name)
     return RealColumns(n_rows, values, bad_rows, frozenset(complete))
 
 
-def _floats(column: Column, truths: bool = False, copy: bool = True) -> tuple[np.ndarray, np.ndarray]:
-    """A column as floats, NaN where missing, and which cells are neither; read-only unless `copy`."""
+def _floats(
+    column: Column, truths: bool = False, copy: bool = True, finite: bool = False
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """A column as floats, NaN where missing, and which cells are neither; None: all are finite floats.
+
+    Args:
+        column: the cells.
+        truths: read True and False as 1 and 0.
+        copy: False: the floats may be the memory of the column, read-only.
+        finite: it is known to be an array of finite floats.
+    """
     if isinstance(column, Coded):
         made, bad = _floats([*column.values, None], truths)
-        return column.looked_up(made), column.looked_up(bad)
+        return column.looked_up(made), None if bad is None else column.looked_up(bad)
     if isinstance(column, nw.Series) and (
         column.dtype.is_float() or (column.dtype.is_integer() and not column.null_count())
     ):
         column = column.to_numpy()
     if isinstance(column, np.ndarray) and column.dtype.kind in ("fiub" if truths else "fiu"):
         values = column.astype(np.float64, copy=copy)
-        return values, np.isinf(values)
+        return values, None if finite or np.isfinite(values).all() else np.isinf(values)
     cells = list(column)
     if truths:
         cells = [float(cell) if isinstance(cell, bool | np.bool) else cell for cell in cells]
     values = np.fromiter(map(as_float, cells), np.float64, len(cells))
     wrong = ~np.isfinite(values)
+    if not wrong.any():
+        return values, None
     for row in np.flatnonzero(wrong).tolist():
         wrong[row] = not is_missing(cells[row])
     return values, wrong
@@ -331,86 +342,6 @@ def _unknown(variable: Variable, value: object, row: int | None, count: int, rem
     more = f" ({count:,} rows have such values)" if count > 1 and row is not None else ""
     where = "The frame" if row is None else f"Row {row:,} (the first is 0)"
     return UnknownState(variable, value, where=where, remedy=f"{remedy}{more}.")
-
-
-# --- answers in the form of the frame that was asked about --------------------------------------------------
-
-
-class Alike:
-    """Converts the results for the rows of a frame to the same kind of frame.
-
-    A pandas frame gives pandas, with its index; polars and pyarrow give their own kind. Anything else gives
-    arrays: dicts, lists of rows, and lazy frames or databases.
-    """
-
-    def __init__(self, frame: Any, variables: Mapping[str, Variable]) -> None:
-        """Inspect the frame; its rows are read elsewhere."""
-        self._variables = variables
-        frame = _as_table(frame)
-        held = (
-            nw.dependencies.is_pandas_like_dataframe(frame)
-            or nw.dependencies.is_polars_dataframe(frame)
-            or nw.dependencies.is_pyarrow_table(frame)
-        )
-        self._library: Any = nw.get_native_namespace(frame) if held else None
-        self._index = getattr(frame, "index", None) if hasattr(self._library, "Index") else None
-
-    def column(self, name: str, values: np.ndarray) -> Any:
-        """One array as a series, or unchanged."""
-        if self._library is None:
-            return values
-        if self._index is not None:
-            return self._library.Series(values, index=self._index, name=name, copy=True)
-        return nw.new_series(name, self._plain(name, values), backend=self._library).to_native()
-
-    def columns(self, values: dict[str, np.ndarray]) -> Any:
-        """Several arrays as a frame with a column for each, or as they are."""
-        if self._library is None:
-            return values
-        if self._index is not None:
-            return self._library.DataFrame(values, index=self._index, copy=True)
-        plain = {name: self._plain(name, column) for name, column in values.items()}
-        return nw.from_dict(plain, backend=self._library).to_native()
-
-    def replaced(self, frame: Any, values: dict[str, np.ndarray]) -> Any:
-        """The frame with other values in some columns; a list of rows becomes a dict of columns."""
-        if self._library is None:
-            return {**(frame if isinstance(frame, Mapping) else {}), **values}
-        if self._index is not None:
-            made = frame.copy()
-            for name, column in values.items():
-                made[name] = column
-            return made
-        plain = [nw.new_series(n, self._plain(n, c), backend=self._library) for n, c in values.items()]
-        return nw.from_native(_as_table(frame), eager_only=True).with_columns(*plain).to_native()
-
-    def shares(self, name: str, values: np.ndarray) -> Any:
-        """An array of shape (rows, states) as a frame with a column for each state, or as it is.
-
-        Names of columns are text in polars and pyarrow: there False is "False".
-        """
-        if self._library is None:
-            return values
-        variable = self._variables[name]
-        if self._index is not None:
-            states = self._library.Index(variable.states, name=name, tupleize_cols=False)
-            return self._library.DataFrame(values, index=self._index, columns=states, copy=True)
-        parts = {str(state): values[:, code].copy() for code, state in enumerate(variable.states)}
-        if len(parts) < variable.card:
-            raise InvalidFrame(
-                f"{name!r} has states that are written alike, which cannot all name a column: pass "
-                "a pandas frame, or a dict of columns."
-            )
-        return nw.from_dict(parts, backend=self._library).to_native()
-
-    def _plain(self, name: str, values: np.ndarray) -> Any:
-        """States as polars and pyarrow take them: as text if they are of several types."""
-        if values.dtype.kind in "biuf":
-            return values.copy()  # the caller owns the copy
-        kinds = set(map(type, self._variables[name].states))
-        if len(kinds) == 1 and kinds <= {bool, int, float, str, date, datetime}:
-            return values.tolist()
-        return [None if state is None else str(state) for state in values.tolist()]
 
 
 # --- from a frame to columns --------------------------------------------------------------------------------
@@ -483,7 +414,7 @@ def _of_native(frame: Any, wanted: Mapping[str, Variable]) -> tuple[int, dict[st
         if not names:
             return int(table.select(nw.len()).collect().item()), {}
         table = table.select(*names).collect()
-    return len(table), {name: table[name] for name in names}
+    return len(table), {name: table.get_column(name) for name in names}
 
 
 def _as_table(frame: Any) -> Any:
@@ -512,6 +443,8 @@ def _narrowed(frame: Any, wanted: Mapping[str, Variable]) -> nw.DataFrame[Any]:
 
 def _column(name: object, column: Any) -> Column:
     """A column of a dict as a list, an array or a series."""
+    if type(column) is np.ndarray and column.ndim == 1:
+        return column
     if isinstance(column, Likelihoods):
         column = np.asarray(column, dtype=object)
     if isinstance(column, np.ma.MaskedArray):

@@ -172,7 +172,7 @@ class Sequences:
 
     def _checked(self, column: Column, width: int = 1) -> np.ndarray:
         values, wrong = _floats(column)
-        if wrong.any():
+        if wrong is not None and wrong.any():
             at = int(wrong.argmax())
             value = column[at]
             raise InvalidArgument(

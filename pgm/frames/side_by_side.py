@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -46,13 +46,25 @@ def _step(columns: Sequence[np.ndarray]) -> int | None:
     return step if alike and owner is not None else None
 
 
-def block(frame: Any, wanted: Iterable[str]) -> tuple[int, dict[str, np.ndarray]] | None:
-    """The number of rows, and the wanted columns of a pandas frame as columns of one array of floats.
+class Block(NamedTuple):
+    """Columns of a frame that lie in one array of floats."""
+
+    names: list[str]
+    values: np.ndarray  # (rows, columns)
+
+    @property
+    def columns(self) -> tuple[int, dict[str, Any]]:
+        """The number of rows, and each column."""
+        return len(self.values), dict(zip(self.names, self.values.T, strict=True))
+
+
+def block(frame: Any, wanted: Iterable[str]) -> Block | None:
+    """The wanted columns of a pandas frame, if they are of floats.
 
     None if this is not a pandas frame, a wanted column does not hold floats, or a name appears twice.
 
     >>> import pandas
-    >>> block(pandas.DataFrame({"a": [1.0, 2.0], "note": ["x", "y"]}), ["a", "b"])
+    >>> block(pandas.DataFrame({"a": [1.0, 2.0], "note": ["x", "y"]}), ["a", "b"]).columns
     (2, {'a': array([1., 2.])})
     """
     if not nw.dependencies.is_pandas_dataframe(frame):
@@ -60,11 +72,10 @@ def block(frame: Any, wanted: Iterable[str]) -> tuple[int, dict[str, np.ndarray]
     places = {name: place for place, name in enumerate(frame.columns)}
     names = [name for name in wanted if name in places]
     at = [places[name] for name in names]
-    if not at or len(places) < frame.shape[1] or any(kind != np.float64 for kind in frame.dtypes.iloc[at]):
+    if not at or len(places) < frame.shape[1] or any(k != np.float64 for k in frame.dtypes.to_numpy()[at]):
         return None
     run = at == list(range(at[0], at[0] + len(at)))
     some = (
         frame if len(at) == frame.shape[1] and run else frame.iloc[:, slice(at[0], at[-1] + 1) if run else at]
     )
-    values = some.to_numpy()
-    return len(values), {name: values[:, i] for i, name in enumerate(names)}
+    return Block(names, some.to_numpy())

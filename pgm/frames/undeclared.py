@@ -114,8 +114,8 @@ def observations(
     return Observations(n_rows, variables, codes, values)
 
 
-def _refuse(variable: Variable, column: Column, wrong: np.ndarray, numbered: bool = True) -> None:
-    if wrong.any():
+def _refuse(variable: Variable, column: Column, wrong: np.ndarray | None, numbered: bool = True) -> None:
+    if wrong is not None and wrong.any():
         row = int(wrong.argmax())
         at, remedy = row if numbered else None, "Declare it in states=, or leave it out"
         raise _unknown(variable, column[row], at, int(wrong.sum()), remedy)

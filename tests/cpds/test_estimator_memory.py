@@ -10,8 +10,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pgm
-from pgm.frames import side_by_side
+from pgm.frames import real_columns, side_by_side
 from pgm.frames.side_by_side import block
+from pgm.variables import REAL, Variable
 
 RNG = np.random.default_rng(3)
 NAMES = ["a", "b", "c"]
@@ -144,7 +145,7 @@ def test_other_columns_are_copied(columns):
 
 def test_a_block_is_of_doubles_with_names_of_their_own():
     frame = pd.DataFrame({"a": [1.0, 2.0], "n": [1, 2], "b": [3.0, 4.0], "s": ["x", "y"]})
-    n, found = block(frame, ["b", "nothing", "a"])
+    n, found = block(frame, ["b", "nothing", "a"]).columns
     assert n == 2
     assert {name: column.tolist() for name, column in found.items()} == {"b": [3, 4], "a": [1, 2]}
     assert block(frame, ["a", "n"]) is None
@@ -152,3 +153,36 @@ def test_a_block_is_of_doubles_with_names_of_their_own():
     assert block(frame.astype({"a": "Float64"}), ["a"]) is None
     assert block(pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]), ["a"]) is None
     assert block({"a": [1.0]}, ["a"]) is None
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("odd", [None, np.nan, np.inf, -np.inf, 1e200, 1e308])
+@pytest.mark.parametrize("bad", ["raise", "missing"])
+@pytest.mark.parametrize("copy", [True, False])
+def test_a_block_is_checked_as_its_columns_are(order, odd, bad, copy):
+    rows = np.array(ROWS, order=order)
+    if odd is not None:
+        rows[7, 1] = odd
+    wanted = {name: Variable(name, REAL) for name in ["c", "b", "a"]}
+    options = {"bad": bad, "largest": 1e150, "copy": copy}
+
+    def read(frame):
+        try:
+            return real_columns(frame, wanted, **options)
+        except pgm.PGMError as error:
+            return str(error)
+
+    found = read(pd.DataFrame(rows, columns=NAMES, copy=False))
+    one_by_one = read({name: rows[:, i].tolist() for i, name in enumerate(NAMES)})
+    if bad == "raise" and odd is not None and np.isinf(odd):
+        assert "Row 7" in found
+        assert found == one_by_one
+        return
+    assert list(found.values) == list(one_by_one.values)
+    for name, column in found.values.items():
+        same(column, one_by_one.values[name])
+        assert np.shares_memory(column, rows) <= (not copy)
+    same(found.bad, one_by_one.bad)
+    assert found.complete == one_by_one.complete
+    assert ("b" in found.complete) == (odd is None or (bad == "raise" and np.isfinite(odd)))
+    assert found.bad[7] == (bad == "missing" and odd is not None and not np.isnan(odd))

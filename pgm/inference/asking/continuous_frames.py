@@ -14,6 +14,7 @@ from pgm.evidence import LARGEST, Observed, value_of
 from pgm.factors import Dense, GaussianFactor
 from pgm.frames import Columns, among, columns, real_columns
 from pgm.frames.soft_cells import SoftCells
+from pgm.inference.asking.best_states import best_states
 from pgm.inference.asking.failures import impossible_row
 from pgm.inference.engines.by_position import make_posterior
 from pgm.inference.engines.exact.posterior import Posterior
@@ -27,7 +28,6 @@ from pgm.inference.program.reduction import Known
 from pgm.results import EXACT
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import Impossible
-from pgm.variables import states_array
 
 if TYPE_CHECKING:
     from pgm.inference.engines.model_snapshot import ModelSnapshot
@@ -67,7 +67,8 @@ class MixedTable:
             self.linked(),
             {position[name]: cells for name, cells in self.soft.items()},
         )
-        return rows.answer(np.flatnonzero(~self.bad))
+        found = None if self.bad.any() else rows.at_once()
+        return rows.answer(np.flatnonzero(~self.bad)) if found is None else found
 
     def linked(self) -> Linked | None:
         """States with continuous parents: each is asked about once, for all rows."""
@@ -170,10 +171,10 @@ def predict_proba(
     table = read(compiled, frame, targets, bad_rows, clock)
     found = table.in_batches(places)
     answers = {name: found.shares[v] for name, v in zip(names, places, strict=True)}
-    for shares in answers.values():
-        shares[~found.done] = math.nan
-    state_at = compiled.program.arrays.state_at
-    for row, flat in table.one_by_one(np.flatnonzero(~found.done & ~table.bad), ask):
+    state_at, left = compiled.program.arrays.state_at, np.flatnonzero(~found.done)
+    for shares in answers.values() if left.size else ():
+        shares[left] = math.nan
+    for row, flat in table.one_by_one(left[~table.bad[left]], ask):
         for name, v in zip(names, places, strict=True):
             answers[name][row] = flat[state_at[v] : state_at[v + 1]]
     for shares in answers.values():
@@ -184,7 +185,10 @@ def predict_proba(
 def predict(
     compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, bad_rows: str, clock: Clock
 ) -> dict[str, np.ndarray]:
-    """The most probable state of each target in each row, and the mean of each that is continuous."""
+    """The code of the most probable state of each target in each row; the mean of each that is continuous.
+
+    Where a row is bad, -1 or NaN.
+    """
     names = compiled.names if targets is None else list(targets)
     places = [compiled.position[name] for name in names]
     state_at = compiled.program.arrays.state_at
@@ -199,7 +203,7 @@ def predict(
         found = []
         for v in places:
             if index_of[v] < 0:
-                found.append(float(_most_probable(flat[None, state_at[v] : state_at[v + 1]])[0]))
+                found.append(float(best_states(flat[None, state_at[v] : state_at[v + 1]])[0]))
             elif each is not None and v in open_:
                 found.append(float(each(compiled.names[v]).mean))
             else:
@@ -208,31 +212,20 @@ def predict(
 
     table = read(compiled, frame, targets, bad_rows, clock)
     found = table.in_batches(places)
-    columns_: list[np.ndarray] = []
-    for v in places:
-        variable = compiled.variables[v]
-        if variable.continuous:
+    left = np.flatnonzero(~found.done)
+    answers: dict[str, np.ndarray] = {}
+    for name, v in zip(names, places, strict=True):
+        if compiled.variables[v].continuous:
             assert compiled.gaussians is not None
-            means = found.means[int(compiled.gaussians.index_of[v])]
-            columns_.append(np.where(found.done, means, math.nan))
+            answers[name] = found.means[int(compiled.gaussians.index_of[v])].copy()
+            answers[name][left] = math.nan
         else:
-            best = np.full(found.done.size, -1.0)
-            best[found.done] = _most_probable(found.shares[v][found.done])
-            columns_.append(best)
-    for row, answer in table.one_by_one(np.flatnonzero(~found.done & ~table.bad), ask):
-        for column, value in zip(columns_, answer, strict=True):
+            answers[name] = best_states(found.shares[v])
+            answers[name][left] = -1
+    for row, answer in table.one_by_one(left[~table.bad[left]], ask):
+        for column, value in zip(answers.values(), answer, strict=True):
             column[row] = value
-    answers = {}
-    for name, v, column in zip(names, places, columns_, strict=True):
-        variable = compiled.variables[v]
-        answers[name] = column if variable.continuous else states_array(variable, column.astype(np.int64))
     return answers
-
-
-def _most_probable(shares: np.ndarray) -> np.ndarray:
-    """The first state in each row that is the most probable up to rounding."""
-    best = shares.max(axis=1, keepdims=True, initial=0.0)
-    return np.asarray(np.argmax(shares >= best * (1 - 1e-13), axis=1))
 
 
 def read(

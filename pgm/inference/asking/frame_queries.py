@@ -13,6 +13,7 @@ import numpy as np
 from pgm.errors import TooLarge
 from pgm.evidence import observe
 from pgm.frames import Columns, among, columns
+from pgm.inference.asking.best_states import best_states
 from pgm.inference.asking.failures import impossible_row
 from pgm.inference.asking.soft_rows import Parts, extended
 from pgm.inference.engines.exact.posterior import Posterior
@@ -25,7 +26,6 @@ from pgm.runtime.clock import Clock
 from pgm.runtime.room import check_room
 from pgm.runtime.running import LANES, Impossible, Narrow
 from pgm.runtime.threads import Task, run_all
-from pgm.variables import states_array
 
 DONE, NARROW, IMPOSSIBLE, BAD = 0, 2, 3, 4
 # Seconds that it costs to make a tree for the rows that observe the same variables: at least, and per factor.
@@ -67,16 +67,13 @@ def predict(
     clock: Clock,
     parts: Parts,
 ) -> dict[str, np.ndarray]:
-    """The most probable state of each target in each row, None where a row is bad."""
+    """The code of the most probable state of each target in each row, -1 where a row is bad."""
     found = _answer(compiled, frame, targets, bad_rows, clock, parts)
     failed = np.flatnonzero(found.status != DONE)
     answers = {}
     for name, shares in _parts(compiled, targets, found):
-        # Rounding must not decide between equals: the state declared first wins.
-        best = shares.max(axis=1, keepdims=True, initial=0.0)
-        codes = np.take(np.argmax(shares >= best * (1 - 1e-13), axis=1), found.table.inverse)
-        codes[failed] = -1
-        answers[name] = states_array(compiled.by_name[name], codes)
+        answers[name] = np.take(best_states(shares), found.table.inverse)
+        answers[name][failed] = -1
     return answers
 
 

@@ -12,7 +12,6 @@ from pgm.frames import Alike, among, columns, real_columns
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.runtime.clock import Clock
 from pgm.runtime.room import check_room
-from pgm.variables import states_array
 
 
 class _Sampled(Protocol):
@@ -75,11 +74,6 @@ def imputed(
     for one in filled:
         made = {}
         for i, name in enumerate(names):
-            variable = compiled.by_name[name]
-            made[name] = (
-                one[:, i].copy()
-                if variable.continuous
-                else states_array(variable, one[:, i].astype(np.int64))
-            )
+            made[name] = one[:, i].astype(np.float64 if compiled.by_name[name].continuous else np.int64)
         found.append(alike.replaced(frame, made))
     return found

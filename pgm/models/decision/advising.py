@@ -11,7 +11,7 @@ from pgm.errors import ImpossibleEvidence, InvalidEvidence, InvalidFrame, listed
 from pgm.evidence import Observed, observe
 from pgm.frames import Alike, Columns, columns, names_of
 from pgm.results.base import condition
-from pgm.variables import Variable, states_array
+from pgm.variables import Variable
 
 if TYPE_CHECKING:
     from .policy import Policy
@@ -82,7 +82,7 @@ def predicted(policy: Policy, frame: Any, decision: str, bad_rows: str) -> Any:
     if bad_rows == "raise" and (absent | never).any():
         _refuse(rule, variables, data, absent, never)
     actions[absent | never] = -1
-    return Alike(frame, variables).column(decision, states_array(rule.decision, actions))
+    return Alike(frame, variables).column(decision, actions)
 
 
 def _refuse(

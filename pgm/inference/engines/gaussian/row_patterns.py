@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -108,28 +109,32 @@ class Rows:
         self.posterior, self.gaussians, self.codes, self.values = posterior, gaussians, codes, values
         self.targets, self.continuous = targets, continuous
         self._own: dict[int, np.ndarray] = {}  # of densities of their own
-        self.cards = posterior.program.arrays.cards
-        self.found = Answers(
-            np.zeros(n_rows, bool),
-            np.full(n_rows, math.nan),
-            {v: np.full((n_rows, int(self.cards[v])), math.nan) for v in targets},
-            {x: np.full(n_rows, math.nan) for x in continuous},
+        self.cards, self.n_rows = posterior.program.arrays.cards, n_rows
+
+    @cached_property
+    def found(self) -> Answers:
+        """The answers so far: at first none."""
+        n = self.n_rows
+        return Answers(
+            np.zeros(n, bool),
+            np.full(n, math.nan),
+            {v: np.full((n, int(self.cards[v])), math.nan) for v in self.targets},
+            {x: np.full(n, math.nan) for x in self.continuous},
         )
 
     def answer(self, rows: np.ndarray) -> Answers:
         """Answer the rows that share their observed variables with others, if possible."""
-        if self.linked is not None and self._at_once(rows):
-            return self.found
         for group in self._groups(rows):
             self.posterior.clock.check()
             if group.size > 1 or self.linked is not None:
                 self._answer(group, {})
         return self.found
 
-    def _at_once(self, rows: np.ndarray) -> bool:
-        """Use the distributions of targets directly, if rows have all parents and no observed descendant."""
+    def at_once(self) -> Answers | None:
+        """The distributions of targets, if all rows have all their parents and no observed descendant."""
         linked, g = self.linked, self.gaussians
-        assert linked is not None
+        if linked is None:
+            return None
         links = {link.score.child: link for link in linked.links}
         curves = {link.score.child: link for link in linked.curves}
         real = g.positions[self.continuous].tolist()
@@ -138,21 +143,18 @@ class Rows:
         above = closure(seen, linked.parents)  # and what was observed
         if (
             not targets
-            or rows.size < self.found.done.size
             or any(v not in links or v in above for v in self.targets)
             or any(v not in curves or v in above for v in real)
             or not linked.surely_possible(above, g)
             or not all((links[v] if v in links else curves[v]).all_known() for v in targets)
         ):
-            return False
-        shares = dict(self.found.shares)
-        for v in self.targets:
-            shares[v] = links[v].shares()
-        for x, v in zip(self.continuous, real, strict=True):
-            self.found.means[x][:] = curves[v].moments()[1]
-        self.found.done[:] = True
-        self.found = replace(self.found, shares=shares)
-        return True
+            return None
+        return Answers(
+            np.ones(self.n_rows, bool),
+            np.broadcast_to(math.nan, self.n_rows),
+            {v: links[v].shares() for v in self.targets},
+            {x: curves[v].moments()[1] for x, v in zip(self.continuous, real, strict=True)},
+        )
 
     def _groups(self, rows: np.ndarray) -> Iterator[np.ndarray]:
         """Rows that observe the same variables, and the same states of those that select densities."""
@@ -231,7 +233,7 @@ class Rows:
         if x not in self._own:
             own = self.gaussians.own[x]
             columns = own_densities.columns_of(self.gaussians, x)
-            rows, states = self.found.done.size, own.bias.size
+            rows, states = self.n_rows, own.bias.size
             densities = f"The densities of {rows:,} rows under {states:,} states take"
             check_room(8.0 * rows * states, densities, "Ask for fewer rows at a time")
             values = np.column_stack([self.values[y] for y in columns])

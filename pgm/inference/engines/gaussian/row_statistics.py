@@ -43,9 +43,6 @@ class RowStatistics(Rows):
         self.configurations: list[tuple[np.ndarray, np.ndarray]] = []
         self._found: list[tuple[Any, ...]] = []
 
-    def _at_once(self, rows: np.ndarray) -> bool:
-        return False
-
     def _about(self, observed: list[int]) -> list[int]:
         return list(range(self.gaussians.index_of.size))  # every family counts; the rest is hidden in gates
 
