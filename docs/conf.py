@@ -99,10 +99,10 @@ def nothing_is_missing(app, env):
 
 
 def list_rooms(app, name, source):
-    """Put the tables of rooms where their page says so."""
+    """Put the map and the tables of rooms, as they are today, where their page says so."""
     if name == "developer/rooms":
-        place = Path(__file__).with_name("rooms.py")
-        source[0] = source[0].replace("<!-- rooms -->", runpy.run_path(str(place))["tables"]())
+        made = runpy.run_path(str(Path(__file__).with_name("rooms.py")))
+        source[0] = made["page"]().replace("<!-- rooms -->", made["tables"]())
 
 
 def setup(app):

@@ -189,6 +189,12 @@ def test_every_file_of_loops_has_an_oracle() -> None:
         assert oracle in (ROOT / test).read_text(encoding="utf-8"), f"{test} no longer uses {oracle}"
 
 
+@pytest.mark.parametrize("file", ["rows", "layout", "arrays", "numbers", "solving", "reading", "problems"])
+def test_a_general_name_is_that_of_one_file(file: str) -> None:
+    """Where several rooms had one, a newcomer opened the wrong one."""
+    assert len([path for path in SOURCES if path.stem == file]) <= 1
+
+
 MOST_LINES = 400
 # Files of ordinary code that are longer, and why. None is added without a reason; none stays that is shorter.
 LONG = {

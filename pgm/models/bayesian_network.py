@@ -790,7 +790,7 @@ class BayesianNetwork(WhatIf, Understanding):
         begin = 0
         for end in (*[i for i, found in enumerate(kept) if not isinstance(found, np.ndarray)], len(kept)):
             if begin < end:
-                yield _together(begin, parents[begin:end], kept[begin:end], position)
+                yield _as_one_part(begin, parents[begin:end], kept[begin:end], position)
             if end < len(kept):
                 found = kept[end]
                 assert isinstance(found, CPD)
@@ -1083,7 +1083,7 @@ class BayesianNetwork(WhatIf, Understanding):
         return ["node", "parents", "states"], rows, len(self)
 
 
-def _together(
+def _as_one_part(
     first: int, parents: list[tuple[str, ...]], tables: Sequence[object], position: Mapping[str, int]
 ) -> Tables:
     """Return the tables of consecutive nodes as one factor; `first` is the position of the first."""

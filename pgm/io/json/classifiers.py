@@ -26,7 +26,7 @@ from pgm.models.classifiers.normal_rows import Normals
 from pgm.models.classifiers.row_classifier import RowClassifier
 from pgm.variables import Variable
 
-from .arrays import numbers, statistics, written
+from .learned_statistics import numbers, statistics, written
 from .networks import read_cpd, read_network, read_variable, write_network, written_cpd
 from .states import write_domain
 from .values import read_value, write_value

@@ -15,7 +15,7 @@ from pgm.learning.parameters import Rule
 from pgm.models import BayesianNetwork
 from pgm.models.fitting import Learned
 
-from .arrays import numbers, statistics, written
+from .learned_statistics import numbers, statistics, written
 from .priors import read_prior
 from .priors import write as write_prior
 

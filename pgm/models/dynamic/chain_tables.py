@@ -135,7 +135,7 @@ def side_by_side(chains: tuple[Link, ...]) -> ChainLayout:
     return ChainLayout(tuple(start), tuple(stages))
 
 
-def together(chains: tuple[Link, ...]) -> ChainLayout:
+def coupled_stages(chains: tuple[Link, ...]) -> ChainLayout:
     """Chains that each depend on the previous states of all: K^(2M) arcs.
 
     Tables of transitions have the axes (previous states of all chains..., state).

@@ -16,7 +16,7 @@ from pgm.results.outlook import Outlook
 from pgm.variables import Variable
 
 from .chain_network import observed
-from .chain_tables import Key, together
+from .chain_tables import Key, coupled_stages
 from .joint_chains import JointChains, check_emission, named, variable_of
 
 
@@ -83,7 +83,7 @@ class CoupledHMM(JointChains):
         self._take(tuple(variables), given_tables, shapes, name)
         k = prod(shape)
         check_cells((k, k, 2 + len(shape)), "A step of these chains", "choose fewer states, or fewer chains")
-        self._layout = together(self._links())
+        self._layout = coupled_stages(self._links())
         joint = np.stack(np.unravel_index(np.arange(k), shape))
         parts = {v.name: Tied(emissions[v.name], joint[m]) for m, v in enumerate(variables)}
         self._emission = Product(_columns(parts))

@@ -67,7 +67,7 @@ class Labelled:
         found[seen] = np.where(others, -np.inf, found[seen])
         return found
 
-    def together(self, weights: np.ndarray, n_rows: int) -> np.ndarray:
+    def per_row(self, weights: np.ndarray, n_rows: int) -> np.ndarray:
         """Weights of pairs, added up for each observation."""
         if self.base is None or not self.code.size:
             return weights

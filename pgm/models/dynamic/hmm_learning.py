@@ -131,7 +131,7 @@ class HMMLearning:
                 found = self._along_best(chain, rows)
             else:
                 found = engine.expected(chain, rows, self.weight, self.clock)
-        found = replace(found, seen=self.seen.together(found.seen, len(self.observed.rows)))
+        found = replace(found, seen=self.seen.per_row(found.seen, len(self.observed.rows)))
         self.counted = now, found
         return self._step(now, found)
 

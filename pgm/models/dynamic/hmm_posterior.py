@@ -346,7 +346,7 @@ def _next(
     start = drawn_rows(_alpha(fitting, found.first, None), random)
     move = drawn_rows(_alpha(fitting, None, found.pairs), random)
     observed, emission = fitting.observed, now.emission
-    seen = fitting.seen.together(found.seen, len(observed.rows))
+    seen = fitting.seen.per_row(found.seen, len(observed.rows))
     full = observed.rows
     if not observed.code.size and np.isnan(full).any():  # missing entries are drawn too
         nothing = np.isnan(full).all(axis=1)

@@ -98,11 +98,11 @@ def evidence(nodes: Mapping[str, Node], data: Any) -> dict[str, Any]:
         if not nodes[name].static:
             known |= {f"{name}[{t}]": value for t, value in enumerate(list(column))}
         elif seen := [value for value in column if not is_missing(value)]:
-            known[name] = seen[0] if len(seen) == 1 else _together(nodes, name, found.rows)
+            known[name] = seen[0] if len(seen) == 1 else _static_value(nodes, name, found.rows)
     return known
 
 
-def _together(nodes: Mapping[str, Node], name: str, rows: ObservedRows) -> Any:
+def _static_value(nodes: Mapping[str, Node], name: str, rows: ObservedRows) -> Any:
     """The evidence on a static variable that several steps give."""
     v = list(nodes).index(name)
     if v in rows.numbers:

@@ -49,7 +49,7 @@ class Labels:
         sums = p.sum(axis=1, keepdims=True)
         p = np.divide(p, sums, out=np.zeros_like(p), where=sums > 0.0)
         said = np.vstack([p, np.zeros(len(self.logs))])[seen.state]
-        return matched(guess, seen.together(said * weights[:, None], len(guess)))
+        return matched(guess, seen.per_row(said * weights[:, None], len(guess)))
 
 
 def labels_of(labels: Any, noise: Any, read: Sequences, variable: Variable) -> tuple[Sequences, Labels]:

@@ -155,7 +155,7 @@ class MixtureLearning:
 
     def statistics(self, emission: Emission, counted: Counted, fixed: np.ndarray | None = None) -> Any:
         """Of the emission, but of components that are `fixed`."""
-        shares = self.seen.together(counted.shares, len(self.observed.rows))
+        shares = self.seen.per_row(counted.shares, len(self.observed.rows))
         if fixed is not None and fixed.any():
             shares = np.where(fixed, 0.0, shares)
         return emission.gathered(self.observed.rows, shares)

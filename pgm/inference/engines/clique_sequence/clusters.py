@@ -72,17 +72,17 @@ def joined(
             where[v].add(c)
     logs = log2_cards.tolist()
 
-    def together(v: int) -> tuple[float, set[int]]:
+    def union_with(v: int) -> tuple[float, set[int]]:
         members = set().union(*(cliques[c] for c in where[v]))
         return sum(logs[u] for u in members), members
 
-    heap = [(together(v)[0], v) for v in np.flatnonzero(inside).tolist() if where[v]]
+    heap = [(union_with(v)[0], v) for v in np.flatnonzero(inside).tolist() if where[v]]
     heapq.heapify(heap)
     dropped: list[int] = []
     number = found.n_cliques
     while heap:
         before, v = heapq.heappop(heap)
-        size, members = together(v)
+        size, members = union_with(v)
         if size > before + _ROUNDING and heap and size > heap[0][0]:  # it has grown, so others come first now
             heapq.heappush(heap, (size, v))
         elif size > bound + _ROUNDING:

@@ -259,13 +259,13 @@ def _densities(
 ) -> Callable[[Sequence[int]], tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """A function that gives the mixture of normals of some of the sums, from index `first` on."""
     sums = {v: compiled.variables[v] for v in range(first, len(compiled.names))}
-    together = None
+    every = None
     if len(sums) > _FEW and posterior.at_once():
-        together = densities(posterior, sums, posterior.marginals(), EXACT)
+        every = densities(posterior, sums, posterior.marginals(), EXACT)
 
     def of(positions: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        if together is not None and len(positions) == 1:
-            found = together(sums[positions[0]].name)
+        if every is not None and len(positions) == 1:
+            found = every(sums[positions[0]].name)
             if found.form != "moments":
                 return found.components
         found = posterior.density(positions, tuple(sums[v] for v in positions), EXACT)

@@ -96,7 +96,7 @@ class PartTables:
             return
         plain = [part for part in parts if part is not None]
         if all(isinstance(part, Dense) for part in plain):  # one table, whose first steps look back at less
-            self._together(v, plain)
+            self._of_all_kinds(v, plain)
             return
         for kinds in groups.values():
             part = parts[kinds[0]]
@@ -111,7 +111,7 @@ class PartTables:
                 if len(kinds) < n:
                     self.fixed.append(Fixed((hidden,), unused, v, (), (0,), -1))
 
-    def _together(self, v: int, plain: Sequence[ModelPart]) -> None:
+    def _of_all_kinds(self, v: int, plain: Sequence[ModelPart]) -> None:
         parts = self.template.parts[v]
         values = {}
         scope: Sequence[int] = ()

@@ -134,14 +134,14 @@ def mixture(r: Regimes, g: Gaussians, regime: np.ndarray, weights: np.ndarray, s
     seen = (C @ g.mean[:, :, None])[:, :, 0] + shift[regime]
     shares_of = np.bincount(regime, weights, minlength=r.count)
     return Mixture(
-        *_together(g.mean, g.root, weights),
+        *_moments(g.mean, g.root, weights),
         shares_of,
-        *_together(seen, C @ g.root, weights),
+        *_moments(seen, C @ g.root, weights),
         np.tensordot(shares_of, r.R, axes=1),
     )
 
 
-def _together(means: np.ndarray, roots: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _moments(means: np.ndarray, roots: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     mean = weights @ means
     apart = (means - mean) * np.sqrt(weights)[:, None]
     rows = (roots * np.sqrt(weights)[:, None, None]).transpose(1, 0, 2).reshape(means.shape[1], -1)

@@ -12,7 +12,7 @@ from pgm.inference.trees import sweeps
 from pgm.inference.trees.sweeps import compiled, row_slices
 from pgm.runtime.running import run
 from tests.inference.test_paths import slabs_of_every_clique
-from tests.inference.test_support import the_tree
+from tests.inference.test_sparse_cliques import the_tree
 
 
 def dense(seed: int) -> pgm.BayesianNetwork:
@@ -34,7 +34,7 @@ def eager(monkeypatch):
 
 @pytest.mark.parametrize("cut", [row_slices.slabs_in, row_slices.slabs_out], ids=["in", "out"])
 @pytest.mark.parametrize("seed", range(6))
-def test_slabs_have_every_row_once_and_add_to_different_entries(cut, seed, eager):
+def test_slices_have_every_row_once_and_add_to_different_entries(cut, seed, eager):
     t = the_tree(dense(seed), eager).tree.arrays
     n_tables = t.item_at.size - 1 - t.parent.size
     several = 0
