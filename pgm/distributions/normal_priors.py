@@ -46,7 +46,7 @@ class Normal(Drawn, Prior, Conjugate):
     As `prior=` it goes with continuous nodes that have no continuous parents.
 
     Args:
-        mean: the mean that is expected.
+        mean: the expected mean.
         sd: its standard deviation.
         noise: the standard deviation of the data.
 
@@ -62,13 +62,13 @@ class Normal(Drawn, Prior, Conjugate):
     fields = ("mean", "sd", "noise")
 
     def __init__(self, mean: float, sd: float, *, noise: float = 1.0) -> None:
-        """Take a belief, and the spread of the data."""
+        """Take the mean and spread of the prior, and the spread of the data."""
         self.mean = float(finite("mean=", mean, (0,)))
         self.sd, self.noise = positive("sd", sd), positive("noise", noise)
 
     @property
     def mode(self) -> float:
-        """The most probable mean: the expected one."""
+        """The most probable mean, which is the expected one."""
         return self.mean
 
     def posterior(self, data: Any) -> Normal:
@@ -203,9 +203,9 @@ class NormalGamma(Drawn, Prior, Conjugate):
     precise as `rows` observations. As `prior=` it goes with continuous nodes that have no continuous parents.
 
     Args:
-        mean: the mean that is expected.
-        rows: how many observations that belief is worth.
-        a: the shape: half as many observations as the belief about the spread is worth.
+        mean: the expected mean.
+        rows: how many observations the prior on the mean is worth.
+        a: the shape: half of how many observations the prior on the spread is worth.
         b: the rate: about `a` times the variance that is expected.
 
     Raises:

@@ -20,8 +20,8 @@ class NormalWishart(Drawn, Prior):
     """A prior on the mean vector and the precision matrix of multivariate normal data.
 
     Args:
-        mean: the mean vector that is expected.
-        rows: how many observations that belief is worth.
+        mean: the expected mean vector.
+        rows: how many observations the prior on the mean is worth.
         df: the degrees of freedom of the Wishart distribution, more than the dimensions less one.
         scale: its scale matrix; the precision that is expected is `df` times this.
 

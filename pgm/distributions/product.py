@@ -281,7 +281,7 @@ class Product(StateDistribution):
                 continue
             features.append(completed(some))
             gaps = np.isnan(some)
-            # Rows of a part that are missing in part are left out: not every emission can expect the rest.
+            # Rows with gaps in some entries of a part do not count: not every emission can fill them.
             usable &= gaps.all(axis=1) | ~gaps.any(axis=1)
         return near_centres(np.hstack(features), counts * usable, n_states, random)
 

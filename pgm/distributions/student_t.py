@@ -18,8 +18,8 @@ from .normal import are_covariances, cholesky_of_correlations
 from .of_states import StateDistribution, width
 from .parts import Part
 
-_MOST = 1e6  # degrees of freedom; no row tells so many from a normal distribution
-_LEAST = 1e-2
+_MOST_DF = 1e6  # degrees of freedom; with so many, no row tells it from a normal distribution
+_LEAST_DF = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +72,10 @@ class StudentT(StateDistribution):
         fixed_df: bool = False,
     ) -> None:
         degrees = finite("df=", df, (0, 1))
-        if degrees.size == 0 or (degrees < _LEAST).any() or (degrees > _MOST).any():
-            raise InvalidArgument(f"df= is from {_LEAST:g} to {_MOST:g} degrees of freedom, not {shown(df)}.")
+        if degrees.size == 0 or (degrees < _LEAST_DF).any() or (degrees > _MOST_DF).any():
+            raise InvalidArgument(
+                f"df= is from {_LEAST_DF:g} to {_MOST_DF:g} degrees of freedom, not {shown(df)}."
+            )
         object.__setattr__(self, "fixed_df", bool(fixed_df))
         object.__setattr__(self, "begin", float(degrees.flat[0]))
         if mean is None:
@@ -239,7 +241,7 @@ class StudentT(StateDistribution):
     def _possible(self, name: str, value: np.ndarray) -> bool:
         if name == "covariance":
             return are_covariances(value)
-        return name == "mean" or bool(((value >= _LEAST) & (value <= _MOST)).all())
+        return name == "mean" or bool(((value >= _LEAST_DF) & (value <= _MOST_DF)).all())
 
     def draw(self, states: np.ndarray, random: np.random.Generator) -> np.ndarray:
         """An observation for each of these states."""
@@ -370,9 +372,9 @@ def _degrees(mean_log: float) -> float:
         half = np.exp(log) / 2
         return float(np.log(half) + 1.0 - digamma(half) + mean_log)
 
-    low, high = np.log(_LEAST), np.log(_MOST)
+    low, high = np.log(_LEAST_DF), np.log(_MOST_DF)
     if slope(high) >= 0.0:
-        return _MOST
+        return _MOST_DF
     if slope(low) <= 0.0:
-        return _LEAST
+        return _LEAST_DF
     return float(np.exp(brentq(slope, low, high, xtol=1e-12)))

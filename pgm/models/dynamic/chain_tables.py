@@ -37,7 +37,7 @@ class Entries:
 
 
 @dataclass(frozen=True, eq=False)
-class Shares(Entries):
+class KnownEntries(Entries):
     """Known probabilities, which are not learned."""
 
     shares: np.ndarray

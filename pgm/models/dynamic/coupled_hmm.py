@@ -1,4 +1,4 @@
-"""Coupled hidden Markov models: chains that see each other's previous states, with own observations."""
+"""Coupled hidden Markov models: chains that see each other's previous states, and emit separately."""
 
 from __future__ import annotations
 

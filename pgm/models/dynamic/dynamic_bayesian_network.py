@@ -610,7 +610,7 @@ class DynamicBayesianNetwork:
         found, _ = self._read(given, None, None, ())
         if not found.sequences.lone:
             raise InvalidArgument("given= is one sequence.")
-        check_cells((found.rows.n, many, len(self), 8), "So many draws", "draw fewer at a time")
+        check_cells((found.rows.n, many, len(self), 8), "This many draws", "draw fewer at a time")
         layout, clock = self._layout(), start_clock()
         codes = self._answered(found, lambda: interface.drawn_given(layout, found.rows, many, random, clock))
         columns = network_sampling.completed(self._nodes, codes, found.rows.numbers, random)

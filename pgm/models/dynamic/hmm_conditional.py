@@ -89,7 +89,7 @@ class _ConditionalLearning:
         found, begin = [], 0
         for one in self.begin:
             end = begin + _coordinates(one).size
-            found.append(_at(x[begin:end], one))
+            found.append(_parameters_at(x[begin:end], one))
             begin = end
         return found
 
@@ -130,7 +130,7 @@ def _coordinates(now: Parameters) -> np.ndarray:
     return np.concatenate([of_shares(now.start), of_shares(now.move), emission.coordinates()])
 
 
-def _at(x: np.ndarray, like: Parameters) -> Parameters:
+def _parameters_at(x: np.ndarray, like: Parameters) -> Parameters:
     emission: Any = like.emission
     first, many = int((like.start > 0.0).sum()), int((like.move > 0.0).sum())
     start, move = shares_at(x[:first], like.start), shares_at(x[first : first + many], like.move)

@@ -78,7 +78,7 @@ class HMMStream:
         >>> len(stream.push([0.1, 0.2])), len(stream.push([[0.3, None], None])), len(stream)
         (1, 2, 3)
         """
-        read = self._model._read(self._lone(data), None, None)
+        read = self._model._read(self._as_rows(data), None, None)
         if not read.lone:
             raise InvalidArgument("A stream is one sequence: push one observation, or a list of them.")
         rows = self._model._rows(read)
@@ -95,8 +95,8 @@ class HMMStream:
         self._log += made.log_likelihood
         return made
 
-    def _lone(self, x: Any) -> Any:
-        """One observation as a list of one."""
+    def _as_rows(self, x: Any) -> Any:
+        """Rows of observations; one by itself becomes a list of one."""
         emission = self._model.emission
         if isinstance(x, Mapping):
             return x if any(map(has_parts, x.values())) else {name: [value] for name, value in x.items()}

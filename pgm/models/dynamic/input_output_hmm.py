@@ -24,10 +24,10 @@ from .chain_network import steps_of
 from .chain_tables import ChainLayout, Entries
 from .checks import check_steps, distribution, domain_of, names, printed_rows, transitions
 from .hidden import HiddenChain, Sheet
-from .inputs import Fed, fed, input_rows, with_past
+from .inputs import WithInputs, input_rows, read_with_inputs, with_past
 
 _ROWS = 12
-_GIVEN = (Softmax, ByInput, Estimators)
+_MODELS_OF_INPUTS = (Softmax, ByInput, Estimators)
 
 
 class InputOutputHMM(HiddenChain):
@@ -107,7 +107,7 @@ class InputOutputHMM(HiddenChain):
         k = self.variable.card
         self._tables, self._shapes, self._by_inputs = {}, {}, {}
         for part, given, rows in (("initial", initial, 1), ("transition", transition, k)):
-            if isinstance(given, _GIVEN):
+            if isinstance(given, _MODELS_OF_INPUTS):
                 given._shaped(rows, k)
                 self._by_inputs[part] = given
                 continue
@@ -240,7 +240,7 @@ class InputOutputHMM(HiddenChain):
         >>> round(coin.score([0, 1], inputs=["fair", "fair"]), 6)
         -1.386294
         """
-        return self._scored(self._fed(data, lengths, sequence, inputs, before), by)
+        return self._scored(self._read_with_inputs(data, lengths, sequence, inputs, before), by)
 
     def filter(
         self, data: Any, *, inputs: Any = None, before: Any = None, lengths: Any = None, sequence: Any = None
@@ -258,7 +258,7 @@ class InputOutputHMM(HiddenChain):
             InvalidArgument: a value is not one of the symbols, or not a number; an input is missing.
             ImpossibleEvidence: no path of states emits this; the message names the step.
         """
-        return self._filtered(self._fed(data, lengths, sequence, inputs, before))
+        return self._filtered(self._read_with_inputs(data, lengths, sequence, inputs, before))
 
     def smooth(
         self,
@@ -285,7 +285,7 @@ class InputOutputHMM(HiddenChain):
                 lag.
             ImpossibleEvidence: no path of states emits this; the message names the step.
         """
-        return self._smoothed(self._fed(data, lengths, sequence, inputs, before), lag)
+        return self._smoothed(self._read_with_inputs(data, lengths, sequence, inputs, before), lag)
 
     def decode(
         self, data: Any, *, inputs: Any = None, before: Any = None, lengths: Any = None, sequence: Any = None
@@ -303,7 +303,7 @@ class InputOutputHMM(HiddenChain):
             InvalidArgument: a value is not one of the symbols, or not a number; an input is missing.
             ImpossibleEvidence: no path of states emits this; the message names the step.
         """
-        return self._decoded(self._fed(data, lengths, sequence, inputs, before))
+        return self._decoded(self._read_with_inputs(data, lengths, sequence, inputs, before))
 
     def forecast(
         self,
@@ -331,7 +331,7 @@ class InputOutputHMM(HiddenChain):
             InvalidArgument: a value is not one of the symbols, or not a number; an input is missing.
             ImpossibleEvidence: no path of states emits this; the message names the step.
         """
-        read = self._fed(data, lengths, sequence, inputs, before)
+        read = self._read_with_inputs(data, lengths, sequence, inputs, before)
         ahead = steps_of(steps)
         if self.lags and ahead > 1:
             raise InvalidArgument("With lags, one step is forecast; draw those after it by `sample`.")
@@ -393,7 +393,7 @@ class InputOutputHMM(HiddenChain):
         if given is not None:
             if sequences is not None:
                 raise InvalidArgument("With given=, n is how many paths are drawn: leave out sequences=.")
-            read = self._fed(given, None, None, inputs, before)
+            read = self._read_with_inputs(given, None, None, inputs, before)
             if not read.lone:
                 raise InvalidArgument("given= is one sequence.")
             paths = self._answered(read, lambda s, r, clock: engine.draw_given(s, r, n, random, clock))
@@ -406,17 +406,17 @@ class InputOutputHMM(HiddenChain):
             raise InvalidArgument(f"inputs= has {len(own)} rows, but {n} steps are drawn.")
         moved = with_past(own, self.window, None, 0, None)
         if self.lags:
-            paths, seen = self._drawn_on(moved, many, before, random)
+            paths, seen = self._drawn_in_turn(moved, many, before, random)
         else:
             x, rows = np.tile(moved, (many, 1)), np.tile(own, (many, 1))
             starts = np.arange(many + 1) * n
-            read = Fed([None] * len(x), starts, many == 1, x=x, own=rows, entering=self.entering)
+            read = WithInputs([None] * len(x), starts, many == 1, x=x, own=rows, entering=self.entering)
             codes = engine.draw(self._steps(read), starts, random)
             paths, seen = (np.split(each, starts[1:-1]) for each in (codes, self._draw(codes, x, random)))
         found = [SampledSequence(self.variable, *one) for one in zip(paths, seen, strict=True)]
         return found[0] if sequences is None else PerSequence(found)
 
-    def _drawn_on(
+    def _drawn_in_turn(
         self, moved: np.ndarray, many: int, before: Any, random: np.random.Generator
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Draw step by step, all sequences at once: each draw is an input of the next step."""
@@ -476,7 +476,7 @@ class InputOutputHMM(HiddenChain):
                 collapses.
             ImpossibleEvidence: no path of states emits this; the message names the step.
         """
-        read = self._fed(data, lengths, sequence, inputs, before)
+        read = self._read_with_inputs(data, lengths, sequence, inputs, before)
         fitting = input_output_learning.InputOutputLearning(self, read, weights, fixed)
         best, report = fitting.run(starts, max_iter, tol, generator(seed))
         self.__dict__.update(best.__dict__)
@@ -499,8 +499,10 @@ class InputOutputHMM(HiddenChain):
 
     # --- internals ---
 
-    def _fed(self, data: Any, lengths: Any, sequence: Any, inputs: Any, before: Any) -> Fed:
-        return fed(self, data, lengths, sequence, inputs, before)
+    def _read_with_inputs(
+        self, data: Any, lengths: Any, sequence: Any, inputs: Any, before: Any
+    ) -> WithInputs:
+        return read_with_inputs(self, data, lengths, sequence, inputs, before)
 
     def _inputs(self, inputs: Any, lengths: Any) -> Sequences:
         if inputs is None:
@@ -663,6 +665,6 @@ class InputOutputHMM(HiddenChain):
 
 
 def _length(given: Any) -> int | None:
-    if isinstance(given, _GIVEN):
+    if isinstance(given, _MODELS_OF_INPUTS):
         return None
     return len(given) if hasattr(given, "__len__") and not isinstance(given, dict) else None

@@ -12,15 +12,15 @@ from pgm.runtime.clock import start_clock
 from . import hidden_learning
 from .checks import weights_of
 from .hidden_learning import expected, shares
-from .inputs import Fed
+from .inputs import WithInputs
 
 
 class InputOutputLearning(hidden_learning.HiddenLearning):
     """One call of `fit`: the model, the data with their inputs, and what stays fixed."""
 
-    def __init__(self, model: Any, read: Fed, weights: Any, fixed: Any) -> None:
+    def __init__(self, model: Any, read: WithInputs, weights: Any, fixed: Any) -> None:
         """Check what was asked for."""
-        self.model, self.read, self.fed = model, read, read
+        self.model, self.read, self.with_inputs = model, read, read
         self.weight = weights_of(weights, len(read))
         self.clock = start_clock()
         self.parts = ["initial", "transition", "emission"]
@@ -49,7 +49,7 @@ class InputOutputLearning(hidden_learning.HiddenLearning):
         made._tables, made._by_inputs = dict(now._tables), dict(now._by_inputs)
         if "initial" not in self.fixed:
             if "initial" in now._by_inputs:
-                rows = self.fed.beginning[0]
+                rows = self.with_inputs.beginning[0]
                 made._by_inputs["initial"] = now._by_inputs["initial"]._fitted_counts(
                     rows, found.begun[:, None, :]
                 )
@@ -58,7 +58,7 @@ class InputOutputLearning(hidden_learning.HiddenLearning):
         if "transition" not in self.fixed:
             counts = found.counts.reshape(-1, k, k)
             if "transition" in now._by_inputs:
-                rows = self.fed.moving[0]
+                rows = self.with_inputs.moving[0]
                 made._by_inputs["transition"] = now._by_inputs["transition"]._fitted_counts(rows, counts)
             else:
                 made._tables["transition", ""] = shares(counts[0], now._tables["transition", ""])
@@ -73,7 +73,7 @@ class InputOutputLearning(hidden_learning.HiddenLearning):
             self.check(made._emission, when)
             return
         use = self.usable
-        made._emission = made._emission._fitted_given(self.y[use], self.fed.x[use], weights[use])
+        made._emission = made._emission._fitted_given(self.y[use], self.with_inputs.x[use], weights[use])
         made._by_inputs["emission"] = made._emission
         bad = getattr(made._emission, "_collapsed", lambda y: None)(self.y[use])
         if bad is not None:
@@ -101,7 +101,7 @@ class InputOutputLearning(hidden_learning.HiddenLearning):
             gate: Any = model._by_inputs.get(part)  # type: ignore[attr-defined]
             if gate is None or (gate.has_parameters and (not anew or part in self.fixed)):
                 continue
-            inputs = self.fed.beginning[0] if part == "initial" else self.fed.moving[0]
+            inputs = self.with_inputs.beginning[0] if part == "initial" else self.with_inputs.moving[0]
             drawn = random.dirichlet(np.ones(k), (rows,)) + 1.0
             counts = np.broadcast_to(drawn, (len(inputs), rows, k))
             made._by_inputs[part] = gate._fitted_counts(inputs, np.ascontiguousarray(counts))
@@ -110,7 +110,7 @@ class InputOutputLearning(hidden_learning.HiddenLearning):
             if self.given:
                 weights = np.zeros((self.read.n_rows, k))
                 use = self.usable
-                weights[use] = emission._guess(self.y[use], self.fed.x[use], k, random)
+                weights[use] = emission._guess(self.y[use], self.with_inputs.x[use], k, random)
             else:
                 weights = emission.first_guess(self.observed.rows, self.counts, k, random)
             self._emit(made, weights, "at the start")

@@ -19,8 +19,8 @@ _NOTHING = np.empty((0, 0))
 
 
 @dataclass(frozen=True, eq=False)
-class Fed(Sequences):
-    """Observed rows and the inputs of each; NaN where an input is missing."""
+class WithInputs(Sequences):
+    """Sequences of observations with the inputs of each row; NaN where an input is missing."""
 
     x: np.ndarray = field(default_factory=lambda: _NOTHING)  # all inputs of each row
     own: np.ndarray = field(default_factory=lambda: _NOTHING)  # without window and past observations
@@ -80,7 +80,9 @@ def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return found, which.reshape(-1).astype(np.int64)
 
 
-def fed(model: InputOutputHMM, data: Any, lengths: Any, sequence: Any, inputs: Any, before: Any) -> Fed:
+def read_with_inputs(
+    model: InputOutputHMM, data: Any, lengths: Any, sequence: Any, inputs: Any, before: Any
+) -> WithInputs:
     """Read observations and their inputs."""
     emission = model._emission
     is_value = getattr(emission, "is_value", lambda value: False)
@@ -118,7 +120,7 @@ def fed(model: InputOutputHMM, data: Any, lengths: Any, sequence: Any, inputs: A
     at = np.arange(read.n_rows) - np.repeat(read.starts[:-1], read.lengths)
     x = with_past(own, model.window, past, model.lags, first, at)
     steps = read.rows, read.starts, read.lone, read.ids
-    return Fed(*steps, x=x, own=own, past=past, before=first, lags=model.lags, entering=model.entering)
+    return WithInputs(*steps, x=x, own=own, past=past, before=first, lags=model.lags, entering=model.entering)
 
 
 def _columns_of(inputs: Any) -> list[str] | None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .chain_tables import Key
 
 _ROWS = 12
-_HEAVY = 512
+_FLOATS_PER_STATE = 512  # a tuple of states, with its name and its arcs, takes about so many
 
 
 class JointChains(HiddenChain):
@@ -99,9 +99,8 @@ class JointChains(HiddenChain):
         self.name, self.fit_report, self.variables = name, None, variables
         self._visible, self._masks, self._above = None, {}, tuple(() for _ in variables)
         k = prod(v.card for v in variables)
-        # A tuple of states, and its arcs, take far more than a float.
         check_cells(
-            (k, _HEAVY),
+            (k, _FLOATS_PER_STATE),
             "The states of all chains together, and how they move,",
             "choose fewer states, or fewer chains",
         )

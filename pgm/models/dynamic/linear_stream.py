@@ -93,8 +93,8 @@ class LinearStream:
         (1, 2, 3)
         """
         p = self._system._p
-        one = [None] if data is None else _lone(data, p.m)
-        given = read(p, one, _lone(inputs, p.n_inputs), None if times is None else np.atleast_1d(times))
+        one = [None] if data is None else _as_rows(data, p.m)
+        given = read(p, one, _as_rows(inputs, p.n_inputs), None if times is None else np.atleast_1d(times))
         if not given.data.lone:
             raise InvalidArgument("A stream is one series: push one observation, or rows of one series.")
         run, carried, lead, output, steps, window = self._run(given)
@@ -153,7 +153,9 @@ class LinearStream:
         check_steps(int(steps))
         p = self._system._p
         nothing = np.full((int(steps), p.m) if p.m > 1 else int(steps), np.nan)
-        given = read(p, nothing, _lone(inputs, p.n_inputs), None if times is None else np.atleast_1d(times))
+        given = read(
+            p, nothing, _as_rows(inputs, p.n_inputs), None if times is None else np.atleast_1d(times)
+        )
         run, _, lead, output, ahead, _ = self._run(given)
         assert run.filtered_covariance is not None
         table = _later(run.filtered_covariance, lead)
@@ -214,8 +216,8 @@ def _later(table: Matrices, lead: int) -> Matrices:
     return Matrices(table.distinct, table.at[lead:], table.wide)
 
 
-def _lone(value: Any, width: int) -> Any:
-    """One observation, or one row of inputs, as a list of one."""
+def _as_rows(value: Any, width: int) -> Any:
+    """Rows of observations or inputs; one by itself becomes a list of one."""
     if value is None:
         return None
     if np.isscalar(value) or (isinstance(value, np.ndarray) and value.ndim == 0):

@@ -13,14 +13,14 @@ from pgm.inference.engines.interface import LOOPS
 
 from .network_slices import Node, back_of
 
-_SMALL = 1 << 20  # the most entries of a table that is expanded to draw from it
+_MOST_ENTRIES = 1 << 20  # the most entries of a table that is expanded to draw from it
 
 
 def draw(
     nodes: Mapping[str, Node], steps: int, sequences: int, random: np.random.Generator
 ) -> list[np.ndarray]:
     """A column for each variable, the sequences concatenated."""
-    check_cells((steps, sequences, len(nodes), 4), "So many draws", "draw fewer at a time")
+    check_cells((steps, sequences, len(nodes), 4), "This many draws", "draw fewer at a time")
     if all(_has_table(node) for node in nodes.values()):
         return _from_tables(nodes, steps, sequences, random)
     return _one_by_one(nodes, steps, sequences, random)
@@ -31,7 +31,7 @@ def _has_table(node: Node) -> bool:
         return False
     return all(
         not any(v.continuous for v in cpd.given)
-        and math.prod([v.card for v in (*cpd.given, cpd.child)]) <= _SMALL
+        and math.prod([v.card for v in (*cpd.given, cpd.child)]) <= _MOST_ENTRIES
         for cpd in node.cpds
     )
 

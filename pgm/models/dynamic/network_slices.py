@@ -243,14 +243,14 @@ def built(node: Node, known: Mapping[str, Node]) -> Node:
             )
         order = tuple(brought) if isinstance(first, CPD) else where
         try:
-            cpds.append(_one(node, first, _given(order, known), normalize))
+            cpds.append(_cpd_of(node, first, _given(order, known), normalize))
         except InvalidTable as error:
             raise InvalidTable(f"initial=, step {step}: {error}") from None
-    cpds.append(_one(node, table, _given(node.parents, known), normalize))
+    cpds.append(_cpd_of(node, table, _given(node.parents, known), normalize))
     return replace(node, cpds=tuple(cpds))
 
 
-def _one(node: Node, table: object, given: tuple[Variable, ...], normalize: bool) -> CPD:
+def _cpd_of(node: Node, table: object, given: tuple[Variable, ...], normalize: bool) -> CPD:
     if node.domain is REAL or node.domain == REAL:
         if not (isinstance(table, CPD) and table.continuous):
             raise InvalidTable(

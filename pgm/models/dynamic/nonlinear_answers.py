@@ -21,7 +21,7 @@ from .filters import Extended, Filter, Particles, Unscented
 from .linear_questions import Given
 from .nonlinear_parameters import Noise, Parameters, at
 
-_FEW = 100  # effective particles: fewer tell little about a variance
+_LEAST_SIZE = 100  # effective particles: fewer tell little about a variance
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +296,7 @@ def measured(
     off = float(stdtrit(how.groups - 1, 0.975)) * error
     sizes = np.broadcast_to(size[:, None], mean.shape).copy()
     advice = []
-    if size.min() < _FEW:
+    if size.min() < _LEAST_SIZE:
         advice.append("few particles explain an observation: raise samples=")
     slow = [call.name for call in (model.f, model.h) if call.for_many is False]
     if slow:

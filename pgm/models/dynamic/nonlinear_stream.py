@@ -20,7 +20,7 @@ from . import nonlinear_answers as answers
 from .checks import check_steps
 from .filters import Filter, Particles
 from .linear_questions import Given, read
-from .linear_stream import _lone
+from .linear_stream import _as_rows
 from .nonlinear_parameters import Noise, Parameters
 
 
@@ -92,7 +92,7 @@ class NonlinearStream:
         >>> walk.stream(engine="extended").push(1.0).mean.round(6).tolist()
         [[0.555556]]
         """
-        one = [None] if data is None else _lone(data, self._p.m)
+        one = [None] if data is None else _as_rows(data, self._p.m)
         given = self._read(one, inputs, times)
         run, now, last, steps = self._run(given)
         made = answers.filtered(self._p, self._names, run, given.y[0], steps)
@@ -147,7 +147,7 @@ class NonlinearStream:
 
     def _read(self, y: Any, inputs: Any, times: Any) -> Given:
         p = self._p
-        given = read(p, y, _lone(inputs, p.n_inputs), None if times is None else np.atleast_1d(times))
+        given = read(p, y, _as_rows(inputs, p.n_inputs), None if times is None else np.atleast_1d(times))
         if not given.data.lone:
             raise InvalidArgument("A stream is one series: push one observation, or rows of one series.")
         last = self._last

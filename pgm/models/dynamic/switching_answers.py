@@ -18,7 +18,7 @@ from pgm.runtime.room import size_of
 from .filters import RaoBlackwellised
 
 MERGED = ("gpb2", "imm", "gpb1")
-_MOST = 1 << 16  # paths that "auto" follows
+_MOST_PATHS = 1 << 16  # paths that "auto" follows
 _EXACT = Report("exact", exact=True)
 
 
@@ -64,10 +64,10 @@ def _paths(r: engine.Regimes, T: int) -> float:
 def _check_paths(r: engine.Regimes, T: int, asked: str) -> None:
     count, n = _paths(r, T), r.size
     size, limit = count * 8.0 * (4 * n * n + 4 * n + 8), current().memory_limit
-    if count > _MOST if asked == "auto" else size > limit:
+    if count > _MOST_PATHS if asked == "auto" else size > limit:
         many = f"{count:,.0f}" if count < 1e15 else f"{count:.1e}"
         why = (
-            f"{_MOST:,} are followed unasked"
+            f"{_MOST_PATHS:,} are followed unasked"
             if asked == "auto"
             else f"they take about {size_of(size)}, and {size_of(limit)} are allowed"
         )

@@ -15,7 +15,7 @@ from pgm.models.bayesian_network import BayesianNetwork
 from pgm.variables import Variable, as_domain
 
 from .chain_network import steps_of
-from .chain_tables import IMPOSSIBLE, ChainLayout, Entries, Shares
+from .chain_tables import IMPOSSIBLE, ChainLayout, Entries, KnownEntries
 from .checks import distribution, names, printed_rows, transitions
 from .expanded_network import network
 from .hidden import HiddenChain, Sheet
@@ -110,10 +110,10 @@ class UrnHMM(HiddenChain):
         moved = Entries(("transition", ""), np.array(entry, np.int64)[order])
         before = [c * k + urn for urn, c, _ in states]
         take, order = stage(len(contents) * k, len(states), before, np.arange(len(states)))
-        taken = Shares(("transition", ""), np.empty(0, np.int64), np.array(shares)[order])
+        taken = KnownEntries(("transition", ""), np.empty(0, np.int64), np.array(shares)[order])
         first = [urn if c == 0 else IMPOSSIBLE for urn, c, _ in states]
         start = Entries(("initial", ""), np.array(first, np.int64))
-        drawn = Shares(("initial", ""), np.empty(0, np.int64), np.array(shares))
+        drawn = KnownEntries(("initial", ""), np.empty(0, np.int64), np.array(shares))
         self._layout = ChainLayout((start, drawn), ((move, (moved,)), (take, (taken,))))
         self._visible = np.array([urn for urn, _, _ in states], np.int64)
         seen = np.array([colour for _, _, colour in states], np.int64)
