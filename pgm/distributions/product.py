@@ -67,7 +67,8 @@ class Product(StateDistribution):
             for group, part in zip(names, found, strict=True):
                 if len(group) != _width(part):
                     raise InvalidArgument(
-                        f"{listed(group)} names {len(group)} column{'s' * (len(group) > 1)}, but its "
+                        f"{listed(group)} name{'s' * (len(group) == 1)} {len(group)} "
+                        f"column{'s' * (len(group) > 1)}, but the "
                         f"distribution takes {_width(part)}."
                     )
         sizes = {part.n_states for part in found if part.has_parameters}

@@ -443,7 +443,7 @@ def test_a_number_as_a_prior_is_rows() -> None:
         (lambda: pgm.Product([]), "takes a list of distributions, or a dict by column, not []."),
         (lambda: pgm.Product([1.0]), "A part of a Product is a distribution, not 1.0."),
         (lambda: pgm.Product([pgm.Poisson([1.0, 2.0]), pgm.Poisson(1.0)]), "the same number of states"),
-        (lambda: pgm.Product({("x", "y"): pgm.Poisson()}), "names 2 columns, but its distribution takes 1."),
+        (lambda: pgm.Product({("x", "y"): pgm.Poisson()}), "name 2 columns, but the distribution takes 1."),
         (lambda: pgm.Product({"x": pgm.Poisson(), ("x",): pgm.Poisson()}), "Columns need different names"),
         (lambda: pgm.Product([pgm.Poisson(1.0)] * 2).log_density([[1, 2], [1, 2, 3]]),
          "Step 1 (the first is 0): a row has 2 columns, not 3."),

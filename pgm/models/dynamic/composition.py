@@ -43,7 +43,7 @@ def part_of(
     ((('a', 0), ('a', 1)), [0.0, 0.4])
     """
     if not isinstance(name, str) or not name:
-        raise InvalidArgument(f"The name of a part is text, not {shown(name)}.")
+        raise InvalidArgument(f"The name of a part is text, and not empty; not {shown(name)}.")
     if not isinstance(emission, Emission) or not emission.has_parameters:
         raise InvalidArgument(
             f"The emission of a part is a distribution with parameters, a row for each state, not "

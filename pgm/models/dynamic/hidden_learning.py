@@ -69,7 +69,10 @@ class HiddenLearning:
         found = dict.fromkeys(self.parts, 0.0)
         for name, value in by_part.items():
             if name not in found:
-                raise InvalidArgument(f"prior= names {shown(name)}; the parts are {listed(self.parts)}.")
+                raise InvalidArgument(
+                    f"prior= names {shown(name)}; the parts are {listed(self.parts)}."
+                    f"{nearest(name, self.parts)}"
+                )
             if value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value < np.inf:

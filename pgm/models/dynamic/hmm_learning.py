@@ -91,7 +91,9 @@ class HMMLearning:
         given = prior if isinstance(prior, Mapping) else dict.fromkeys(_PARTS, prior)
         for name in given:
             if name not in _PARTS:
-                raise InvalidArgument(f"prior= names {shown(name)}; the parts are {listed(_PARTS)}.")
+                raise InvalidArgument(
+                    f"prior= names {shown(name)}; the parts are {listed(_PARTS)}.{nearest(name, _PARTS)}"
+                )
         self.prior_start = counts_of(given.get("initial"), (k,), "initial") * model._first
         self.prior_move = counts_of(given.get("transition"), (k, k), "transition") * model._mask
         if model._initial is not None:
@@ -159,8 +161,8 @@ class HMMLearning:
             label = "" if state < 0 else f" in the state {shown(self.model.states[state])}"
             raise ImpossibleEvidence(
                 f"{place[0].upper()}{place[1:]}: what is observed here{label} is impossible after what was "
-                "observed before, under the parameters that learning starts from. Zeros stay: start from "
-                "others, or leave out what is to be learned."
+                "observed before, under the parameters that learning starts from. Zeros stay zero: start "
+                "from others, or leave out what is to be learned."
             ) from None
 
     def _step(self, now: Parameters, found: engine.Expected) -> EStep[engine.Expected]:

@@ -263,7 +263,7 @@ def _inputs(p: Sizes, inputs: Any, sizes: list[int], data: Sequences, more: int)
         if b - a != size:
             steps = f"{size - more:,} steps observed and {more:,} to come" if more else f"{size:,} steps"
             raise InvalidArgument(
-                f"inputs={whose} have {plural(b - a, 'row')}, but there are {steps}: give a row for each."
+                f"inputs={whose} has {plural(b - a, 'row')}, but there are {steps}: give a row for each."
             )
         missing = np.isnan(rows[a:b]).any(axis=1)
         if missing.any():
@@ -305,7 +305,7 @@ def _times(p: Sizes, times: Any, sizes: list[int], data: Sequences, more: int) -
         if each.shape != (size,):
             steps = f"{size - more:,} steps observed and {more:,} to come" if more else f"{size:,} steps"
             raise InvalidArgument(
-                f"times={whose} are {each.size:,}, but there are {steps}: give one for each."
+                f"times={whose} has {plural(each.size, 'value')}, but there are {steps}: give one for each."
             )
         if (np.diff(each) <= 0).any():
             t = int((np.diff(each) <= 0).argmax())

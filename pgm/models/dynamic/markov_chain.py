@@ -466,7 +466,7 @@ def _found(data: Any, lengths: Any, sequence: Any) -> Variable:
         ) from None
     if not domain.states:
         raise InvalidArgument(
-            "The sequences hold measurements, and a chain has states: make some of them with pgm.discretize, "
+            "The sequences hold measurements, but a chain has states: make these by pgm.discretize, "
             f"or name them, {remedy}."
         )
     return Variable.of("state", domain)
