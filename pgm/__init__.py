@@ -1,4 +1,4 @@
-"""Probabilistic graphical models: exact answers, or told why not.
+"""Probabilistic graphical models: exact answers, or the reason why not.
 
 >>> import pgm
 >>> net = pgm.BayesianNetwork("wet grass")

@@ -1,8 +1,8 @@
 """Wrong calls: a keyword of another library is answered with ours.
 
 Python rejects a wrong keyword before the function begins, so nothing inside can suggest the right one.
-Public functions are therefore wrapped once, when pgm is imported; signatures, help and types stay theirs, and
-a correct call costs a tenth of a microsecond more.
+Public functions are therefore wrapped once, when pgm is imported; signatures, help and types do not change,
+and a correct call costs a tenth of a microsecond more.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ from pgm.errors import InvalidCall, nearest
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-# What each of our arguments is.
+# What each of our arguments is, in messages such as "what is known is the second argument, given=".
 _MEANING = {
     "given": "what is known",
-    "parents": "what the table depends on",
+    "parents": "what the distribution depends on",
     "targets": "what is asked for",
     "target": "what is asked for",
     "names": "the list of variables",
     "seed": "the seed for everything random",
-    "n": "how many to draw",
-    "samples": "how many to draw",
+    "n": "the number of draws",
+    "samples": "the number of draws",
     "k": "how many to find",
     "frame": "the data",
     "data": "the data",
-    "engine": "who answers",
+    "engine": "the engine that answers",
     "states": "the list of states",
     "table": "the distribution",
-    "values": "the table of numbers",
-    "max_iter": "how often it is repeated at most",
-    "sweeps": "how often it is repeated at most",
-    "tol": "when it has converged",
-    "threads": "how many threads there are",
+    "values": "the table of values",
+    "max_iter": "the largest number of iterations",
+    "sweeps": "the largest number of sweeps",
+    "tol": "the tolerance",
+    "threads": "the number of threads",
     "file": "the path, or an open file,",
-    "format": "what kind of file it is",
-    "order": "the order of elimination",
+    "format": "the format of the file",
+    "order": "the elimination order",
     "edges": "the list of arrows",
 }
 # Other libraries' names for it; the first of ours that a function has is meant.
@@ -66,7 +66,7 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 
 def guarded(function: _F) -> _F:
-    """Return the same function, which explains a wrong call.
+    """Wrap a function so that a wrong call is explained.
 
     >>> @guarded
     ... def query(targets, given=None, *, engine="auto"):

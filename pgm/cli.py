@@ -62,7 +62,8 @@ what is known, as NAME=STATE, or NAME=3.7 if it is continuous; NAME=a|b is one o
 NAME!=a any other; ends at the first word without an equals sign, and may be repeated
 """
 _ENGINE = """\
-exact by itself; others as in pgm.engines, with options as in loopy:damping=0.5,max_iter=1000
+auto (the default) answers exactly; others as in pgm.engines, with options as in
+loopy:damping=0.5,max_iter=1000
 """
 _MISSING = ("", "NA", "NaN")  # missing cells of a CSV file, unless they are names of states
 
@@ -154,7 +155,7 @@ def in_shell_words(message: str) -> str:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """One line, and where there is more to read."""
+        """Exit with one line, which says where to read more."""
         if "required: file" in message and "--targets" in self._option_string_actions:
             message += " (it goes before --targets, which takes all names that follow)"
         self.exit(_MISTAKE, f"{self.prog}: {message}; see {self.prog} --help\n")
@@ -194,7 +195,7 @@ def _apart(arguments: Sequence[str]) -> list[str]:
 
 
 def _parser() -> _Parser:
-    parser = _Parser(prog="pgm", description="Ask networks of probabilities.", epilog=_examples())
+    parser = _Parser(prog="pgm", description="Query probabilistic networks.", epilog=_examples())
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--version", action="version", version=f"pgm {pgm.__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
@@ -211,9 +212,9 @@ def _parser() -> _Parser:
             + ("; none: of this installation" if run is info else ""),
         )
         if run is not learn:
-            made.add_argument("--format", help="of the file, where its name does not tell")
+            made.add_argument("--format", help="its format, if its name does not tell")
         made.add_argument(
-            "--encoding", help="of a file that is not UTF-8 and does not say so, such as latin-1"
+            "--encoding", help="its encoding, if that is not UTF-8 and it does not say so, such as latin-1"
         )
         return made
 
@@ -221,8 +222,8 @@ def _parser() -> _Parser:
         made.add_argument("--json", action="store_true", help="print JSON, for programs")
         if engine:
             made.add_argument("--engine", default="auto", metavar="NAME[:OPTIONS]", help=_ENGINE)
-        made.add_argument("--memory", metavar="SIZE", help='the most that may be used, such as "4 GB"')
-        made.add_argument("--time", metavar="SECONDS", type=_number, help="the most that an answer may take")
+        made.add_argument("--memory", metavar="SIZE", help='the memory limit, such as "4 GB"')
+        made.add_argument("--time", metavar="SECONDS", type=_number, help="the time limit of an answer")
 
     def known(made: argparse.ArgumentParser) -> None:
         made.add_argument(
@@ -239,12 +240,12 @@ def _parser() -> _Parser:
 
     made = command("map", most_probable, "print the most probable states of all unobserved variables")
     made.add_argument("--targets", nargs="+", metavar="NAME", help="only of these; the others are summed out")
-    made.add_argument("-k", type=_whole, default=1, help="how many of the most probable (default 1)")
+    made.add_argument("-k", type=_whole, default=1, help="how many, the most probable first (default 1)")
     known(made)
     answers(made)
 
     made = command("sample", sample, "draw cases, printed as CSV")
-    made.add_argument("n", type=_whole, help="how many")
+    made.add_argument("n", type=_whole, help="the number of cases")
     made.add_argument("--seed", type=_whole, help="the same seed draws the same cases")
     made.add_argument("-o", "--output", metavar="FILE", help="write there instead of stdout")
     known(made)
@@ -270,7 +271,7 @@ def _parser() -> _Parser:
 
     made = command("learn", learn, "learn which variables depend on which, or a mixture, from a CSV file")
     made.add_argument("-o", "--output", metavar="FILE", help="where the fitted network is written, or -")
-    made.add_argument("--to", metavar="FORMAT", help="of that file, where its name does not tell")
+    made.add_argument("--to", metavar="FORMAT", help="the format of that file, if its name does not tell")
     made.add_argument(
         "--score", metavar="NAME[:OPTIONS]", help="bic (the default), bdeu, ... as in pgm.scores"
     )
@@ -281,40 +282,48 @@ def _parser() -> _Parser:
         help="tabu (the default), boss, pc:alpha=0.01, ...",
     )
     made.add_argument("--max-parents", type=_whole, metavar="N", help="the largest number of parents")
-    for name, what in (("require", "has"), ("forbid", "has not")):
+    for name, what in (("require", "must have"), ("forbid", "must not have")):
         made.add_argument(
             f"--{name}", nargs="+", default=[], metavar="A->B", help=f"arrows that the network {what}"
         )
     made.add_argument(
-        "--tiers", nargs="+", default=[], metavar="A,B", help="groups of names, those first that come first"
+        "--tiers", nargs="+", default=[], metavar="A,B", help="groups of names, the earliest first"
     )
     made.add_argument(
         "--continuous",
         nargs="+",
         default=[],
         metavar="NAME",
-        help="whole numbers that are measurements",
+        help="columns of whole numbers that are measurements",
     )
     made.add_argument(
-        "--bootstrap", type=_whole, default=0, metavar="N", help="samples for the confidence of arrows"
+        "--bootstrap",
+        type=_whole,
+        default=0,
+        metavar="N",
+        help="bootstrap samples, for the confidence of arrows",
     )
     made.add_argument(
         "--components",
         metavar="N|A-B",
-        help="learn a mixture of this many components instead; of 1-6: as many as --score says (bic, aic)",
+        help="learn a mixture with this many components instead; of 1-6, as many as --score (bic, aic) says",
     )
-    made.add_argument("--form", help="of a mixture's covariances: full (the default), diagonal, ...")
-    made.add_argument("--starts", type=_whole, metavar="N", help="how often a mixture begins (default 5)")
-    made.add_argument("--seed", type=_whole, help="for everything random")
+    made.add_argument("--form", help="the form of a mixture's covariances: full (the default), diagonal, ...")
+    made.add_argument(
+        "--starts", type=_whole, metavar="N", help="the number of EM starts of a mixture (default 5)"
+    )
+    made.add_argument("--seed", type=_whole, help="the seed for everything random")
     answers(made, engine=False)
 
-    made = command("solve", solve, "print the best policy of an influence diagram, and what it is worth")
+    made = command("solve", solve, "print the best policy of an influence diagram and its expected utility")
     made.add_argument("decisions", nargs="*", default=[], help="decisions whose tables to print; none: all")
     known(made)
     answers(made, engine=False)
 
     made = command("value", value, "print the value of observing something before a decision")
-    made.add_argument("names", nargs="*", default=[], help="chance nodes seen together; none: each by itself")
+    made.add_argument(
+        "names", nargs="*", default=[], help="chance nodes observed together; none: each by itself"
+    )
     made.add_argument("--before", metavar="NAME", help="the decision (default: the first that is open)")
     known(made)
     answers(made, engine=False)
@@ -337,8 +346,8 @@ def _parser() -> _Parser:
     made = command("sensitivity", sensitivity, "print which parameters of a network an answer depends on")
     made.add_argument("target", help="the variable")
     made.add_argument("--state", help="the state (default: True, or the most probable)")
-    made.add_argument("--at-least", type=_number, metavar="P", help="what must change to reach this")
-    made.add_argument("--at-most", type=_number, metavar="P", help="or to fall to this")
+    made.add_argument("--at-least", type=_number, metavar="P", help="what must change to reach this value")
+    made.add_argument("--at-most", type=_number, metavar="P", help="what must change to fall to this value")
     known(made)
     answers(made, engine=False)
 
@@ -365,7 +374,7 @@ def _parser() -> _Parser:
 
     made = command("convert", convert, "write a model in another format, chosen by its new name")
     made.add_argument("output", help="the new file, or -")
-    made.add_argument("--to", metavar="FORMAT", help="of the new file, where its name does not tell")
+    made.add_argument("--to", metavar="FORMAT", help="the format of the new file, if its name does not tell")
     made.add_argument(
         "--expand",
         action="store_true",
@@ -376,7 +385,7 @@ def _parser() -> _Parser:
     made.add_argument(
         "-o", "--output", required=True, metavar="FILE", help="the file; its extension sets the format; or -"
     )
-    made.add_argument("--to", metavar="FORMAT", help="of the picture, where its name does not tell")
+    made.add_argument("--to", metavar="FORMAT", help="the format of the picture, if its name does not tell")
     made.add_argument("--kind", default="network", help="or junction-tree, factor-graph, moral")
     made.add_argument(
         "--posteriors", action="store_true", help="show the posterior of each unobserved variable"
@@ -452,7 +461,7 @@ def _limits(given: argparse.Namespace) -> contextlib.AbstractContextManager[obje
 
 
 def _read(given: argparse.Namespace, *, as_it_is: bool = False) -> Any:
-    """Return the model; a dynamic network unrolled as far as it is asked about, rain[0], rain[1], ..."""
+    """Return the model; a dynamic network unrolled as far as the question goes, rain[0], rain[1], ..."""
     model = _read_any(given, as_it_is)
     if isinstance(model, InfluenceDiagram) and not as_it_is:
         raise InvalidArgument(
@@ -561,7 +570,7 @@ def info(given: argparse.Namespace) -> None:
     """Print a summary of a model or, without one, of this installation."""
     if given.file is None:
         if given.format or given.encoding:
-            raise InvalidArgument("--format and --encoding are of a file, and none was named.")
+            raise InvalidArgument("--format and --encoding describe a file, and none was named.")
         here = _installation()
         _json(here) if given.json else _print(_listed(here))
         return
@@ -781,7 +790,7 @@ def _predict_rows(model: Mixture | RowClassifier, given: argparse.Namespace) -> 
     if given.targets not in ([], [target.name]):
         raise InvalidArgument(f"This model predicts {shown(target.name)}, and nothing else.")
     if given.bad_rows != "raise":
-        raise InvalidArgument("--bad-rows is of networks.")
+        raise InvalidArgument("--bad-rows is for networks only.")
     frame: dict[str, list[Any]] = {}
     known = {} if isinstance(model, Mixture) else model._variables
     for name, column in _table(given.data, given.encoding).items():
@@ -817,10 +826,10 @@ def _table(path: str, encoding: str | None) -> dict[str, list[str]]:
     if len(set(header)) < len(header):
         twice = next(name for i, name in enumerate(header) if name in header[:i])
         raise InvalidFrame(f"{text.path}: two columns have the name {shown(twice)}; keep one of them.")
-    for number, row in enumerate(body):
+    for index, row in enumerate(body):
         if len(row) != len(header):
             raise InvalidFrame(
-                f"{text.path}: row {number} (the first is 0) has {len(row)} cells, and the header has "
+                f"{text.path}: row {index} (the first is 0) has {len(row)} cells, and the header has "
                 f"{len(header)}."
             )
     cells = list(zip(*body, strict=True)) or [()] * len(header)
@@ -844,7 +853,7 @@ def learn(given: argparse.Namespace) -> None:
         return
     for option in ("form", "starts"):
         if getattr(given, option) is not None:
-            raise InvalidArgument(f"--{option} has no effect without --components: it is of a mixture.")
+            raise InvalidArgument(f"--{option} has no effect without --components: it is for mixtures.")
     arcs: dict[str, Any] = {
         name: [arc for text in getattr(given, name) for arc in BayesianNetwork(edges=text).edges]
         for name in ("require", "forbid")
@@ -1148,7 +1157,7 @@ def plot(given: argparse.Namespace) -> None:
     model = _read_any(given, as_it_is=not asked)
     known = evidence(model, given.given)
     if isinstance(model, InfluenceDiagram) and given.kind != "network":
-        raise InvalidArgument("--kind is of networks; an influence diagram has one picture.")
+        raise InvalidArgument("--kind is for networks; an influence diagram has one picture.")
     options = {"given": known if known or given.posteriors else None, "kind": given.kind} if asked else {}
     if isinstance(model, InfluenceDiagram):
         options.pop("kind", None)
@@ -1162,7 +1171,7 @@ def plot(given: argparse.Namespace) -> None:
 
 
 def _print(text: str) -> None:
-    table, mark, report = text.partition("\nAPPROXIMATE (")  # which may suggest what to try
+    table, mark, report = text.partition("\nAPPROXIMATE (")  # the report may suggest what to try
     sys.stdout.write(f"{table}{mark}{in_shell_words(report)}\n")
 
 

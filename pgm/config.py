@@ -66,8 +66,9 @@ class config:
         memory_limit: "4 GB", "500 MB", "2 GiB" or bytes; None: half of the memory that is free.
         time_limit: seconds that one question may take, else `pgm.OutOfTime`; None: no limit.
         threads: how many may work on one question; None: one per processor.
-        progress: True shows on stderr what takes over a second; a function is called with (done, total,
-            what), by whichever thread asks. If the total is unknown it is infinite, and `done` is seconds.
+        progress: True shows on stderr the progress of what takes over a second; a function is called with
+            (done, total, what), in the thread that asks. An unknown total is infinite, and `done` is then
+            seconds.
 
     >>> with config(memory_limit="4 GB", threads=2):
     ...     current().memory_limit, current().threads
@@ -148,8 +149,9 @@ def set_config(
         memory_limit: "4 GB", "500 MB", "2 GiB" or bytes; None: half of the memory that is free.
         time_limit: seconds that one question may take, else `pgm.OutOfTime`; None: no limit.
         threads: how many may work on one question; None: one per processor.
-        progress: True shows on stderr what takes over a second; a function is called with (done, total,
-            what), by whichever thread asks. If the total is unknown it is infinite, and `done` is seconds.
+        progress: True shows on stderr the progress of what takes over a second; a function is called with
+            (done, total, what), in the thread that asks. An unknown total is infinite, and `done` is then
+            seconds.
 
     Raises:
         InvalidArgument: an invalid size, time or number of threads, or a `progress` that is not callable.
@@ -206,7 +208,7 @@ def memory_limit() -> int:
 
 
 def time_limit_and_progress() -> tuple[float | None, bool | Callback]:
-    """What the clock of every question asks, in one call."""
+    """The two settings that the clock of every question needs, in one call."""
     chosen = _chosen()
     return chosen["time_limit"], chosen["progress"]
 
@@ -217,7 +219,7 @@ def current_progress() -> bool | Callback:
 
 
 def parse_size(size: object) -> int:
-    """Bytes of a size written as users write it.
+    """The bytes of a size as a user writes it.
 
     >>> parse_size("4 GB"), parse_size("2 GiB"), parse_size(1000)
     (4000000000, 2147483648, 1000)

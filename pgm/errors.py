@@ -15,8 +15,8 @@ from typing import Protocol
 
 _COMPARED = 10_000  # names that a hint compares: a model may have millions
 _LISTED = 10  # names or states that a message lists
-_LONG = 200  # letters beyond which a text is not compared
-_NEAR = 0.6  # share of common letters from which two texts count as near
+_LONG = 200  # characters beyond which a text is not compared
+_NEAR = 0.6  # the least share of common letters of two texts that count as near
 _PACKAGE = path.dirname(__file__) + sep
 _IMPORTING = "<frozen importlib"
 
@@ -47,7 +47,7 @@ def shown(value: object) -> str:
 
 
 def counted(count: int) -> str:
-    """Return a count for a message: a file may announce one of a million digits."""
+    """Return a count for a message: a file may announce a count of a million digits."""
     return f"{count:,}" if count < 10**15 else "more than 10**15"
 
 
@@ -118,7 +118,7 @@ class _HasStates(Protocol):
 
 
 class PGMError(Exception):
-    """Whatever a user of pgm can do wrong; catch this to catch them all.
+    """The base of every error that a user of pgm can cause; catch this to catch them all.
 
     >>> issubclass(UnknownState, PGMError) and issubclass(UnknownState, KeyError)
     True
@@ -156,7 +156,7 @@ class UnknownVariable(_Unknown):
 
 
 class UnknownState(_Unknown):
-    """A value that means no state of its variable."""
+    """A value that is not a state of its variable."""
 
     def __init__(self, variable: _HasStates, state: object, where: str = "", remedy: str = "") -> None:
         """Say what the states are; `where` opens the message ("row 3"), `remedy` closes it."""
@@ -194,7 +194,7 @@ class InvalidTable(PGMError, ValueError):
 
 
 class InvalidStructure(PGMError, ValueError):
-    """An edit that would leave an invalid graph: a cycle, a second node of one name, an orphan."""
+    """An edit that would leave an invalid graph: a cycle, two nodes of one name, an orphan."""
 
 
 class InvalidEvidence(PGMError, ValueError):
@@ -210,7 +210,7 @@ class InvalidCall(PGMError, TypeError):
 
 
 class IncompleteModel(PGMError, ValueError):
-    """A question to a model with a table missing."""
+    """A question to a model in which a distribution is missing."""
 
 
 class InvalidFrame(PGMError, ValueError):
@@ -239,7 +239,7 @@ graph.bounds(source, y, do) computes bounds.
         y: Iterable[str] = (),
         given: Iterable[str] = (),
     ) -> None:
-        """Say which sets hide the answer, and the bounds that hold for it."""
+        """Say which sets form the hedge, and the bounds that hold for the effect."""
         self.question = question
         self.hedge = tuple(outer), tuple(inner)
         self.bounds: tuple[str, str] | None = None
@@ -271,7 +271,7 @@ def _finished(cls: type[NotIdentifiable], args: tuple[object, ...]) -> NotIdenti
 
 
 class ImpossibleEvidence(PGMError, ValueError):
-    """The evidence has probability zero; `.contradiction` is a part of it that has.
+    """The evidence has probability zero; `.contradiction` is a part of it that already has.
 
     `.smallest` says whether that part is irreducible: the search for a smaller one may have been too large.
     """
@@ -307,7 +307,7 @@ class OutOfTime(PGMError, TimeoutError):
 
 
 class FileFormatError(PGMError, ValueError):
-    """A file that does not follow its format; knows the position.
+    """A file that does not follow its format; the message begins with the position.
 
     >>> print(FileFormatError("expected ';'", "net.bif", line=7, column=12))
     net.bif:7:12: expected ';'

@@ -13,8 +13,8 @@ from unicodedata import east_asian_width
 from pgm.calls import guard_own_methods
 
 ROWS = 20  # of a table that are printed
-WIDTH = 110  # letters in a line
-_LABEL = 40  # letters of a name or state
+WIDTH = 110  # characters in a line
+_LABEL = 40  # characters of a name or state
 COLUMNS = 24  # of a table in a notebook
 _LINES = 12  # of a note, or of one fact
 # Everything inherits the colours of the page around it, light or dark; the bars are half transparent on it.
@@ -26,7 +26,7 @@ _BAR = "#5b86c466"
 
 
 class Share(str):
-    """A number from 0 to 1 as text, with a bar behind it in a notebook.
+    """A probability or share as text, with a bar behind it in a notebook.
 
     >>> Share(0.25), Share(0.25).share
     ('0.250000', 0.25)
@@ -36,14 +36,14 @@ class Share(str):
     share: float
 
     def __new__(cls, p: float, text: str | None = None) -> Share:
-        """Take the number, and its text if that is not `number(p)`."""
+        """Take the share, and its text if that is not `number(p)`."""
         self = super().__new__(cls, number(p) if text is None else text)
         self.share = float(p)
         return self
 
 
 def chances(row: Iterable[float]) -> list[Share]:
-    """Numbers from 0 to 1, as short as six digits allow."""
+    """Probabilities in up to six significant digits."""
     return [Share(p, f"{p:.6g}") for p in row]
 
 
@@ -51,7 +51,7 @@ def chances(row: Iterable[float]) -> list[Share]:
 
 
 def number(p: float) -> str:
-    """A probability for a table: six decimals, or scientific if those would hide it."""
+    """A probability for a table: with six decimals, or in scientific notation if these would hide it."""
     return f"{p:.6f}" if p == 0 or abs(p) >= 1e-4 else f"{p:.2e}"
 
 
@@ -101,7 +101,7 @@ def text_table(
     title: str = "",
     columns: int | None = None,
 ) -> str:
-    """Left-aligned columns under their names, and notes below; too wide tables lose their middle columns.
+    """Left-aligned columns under their names, and notes below; a table too wide loses its middle columns.
 
     Args:
         header: the names of the columns.
@@ -180,7 +180,7 @@ class Tabular:
             guard_own_methods(cls)
 
     def _heading(self) -> str:
-        """The line above."""
+        """The line above the table."""
         return ""
 
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]], str]:
@@ -214,7 +214,7 @@ def text_facts(facts: Iterable[tuple[str, str]]) -> str:
 
 
 def html_facts(facts: Iterable[tuple[str, str]]) -> str:
-    """The same for a notebook."""
+    """The same facts for a notebook."""
     rows = "".join(
         f"<tr>{_cell('th', name)}{_cell('td', ' '.join(_wrapped(text)))}</tr>" for name, text in facts
     )

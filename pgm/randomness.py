@@ -11,7 +11,7 @@ def generator(seed: int | np.random.Generator | None) -> np.random.Generator:
     """The generator that a user's `seed=` stands for.
 
     A Generator is used as it is, so that several calls can share one; None draws differently each time. The
-    random states of older numpy, and lists of numbers, are refused: a seed means the same in every call.
+    random states of older numpy, and lists, are refused, so that a seed means the same in every call.
 
     Args:
         seed: a whole number of at least 0, however large; a numpy Generator; or None.
@@ -33,7 +33,7 @@ def generator(seed: int | np.random.Generator | None) -> np.random.Generator:
 
 
 def fixed_seed(seed: object) -> int:
-    """A seed among the options of an engine: a number only, so that equal options give equal answers.
+    """A seed among the options of an engine: only an integer, so that equal options give equal answers.
 
     Args:
         seed: a whole number of at least 0, however large.
@@ -51,7 +51,7 @@ def fixed_seed(seed: object) -> int:
 
 
 def draw_count(n: object) -> int:
-    """How many to draw.
+    """The number of draws that a user asks for, checked.
 
     Args:
         n: a whole number of at least 0.

@@ -54,7 +54,7 @@ class Interval:
         closed: whether `hi` belongs to it.
 
     Raises:
-        InvalidVariable: ends that are not numbers, or in the wrong order.
+        InvalidVariable: an end is not a number, or they are in the wrong order.
 
     >>> print(Interval(0, 18), 17.5 in Interval(0, 18), 18 in Interval(0, 18))
     [0, 18) True False
@@ -94,7 +94,7 @@ class Bins:
         edges: increasing numbers, two at least; the first and the last may be infinite.
 
     Raises:
-        InvalidVariable: edges that do not increase, or are not numbers.
+        InvalidVariable: the edges do not increase, or are not numbers.
 
     >>> age = Variable("age", Bins([0, 18, 65, 120]))
     >>> age.code(17), age.code(18), age.code(120), age.code("[18, 65)")
@@ -106,17 +106,17 @@ class Bins:
     def __init__(self, edges: Sequence[float]) -> None:
         """Take increasing numbers; the first and the last may be infinite."""
         try:
-            numbers = tuple(map(_edge, edges))
+            found = tuple(map(_edge, edges))
         except TypeError:
             raise InvalidVariable(f"Bins takes edges such as [0, 18, 65], not {shown(edges)}.") from None
-        if len(numbers) < 2:
-            raise InvalidVariable(f"Bins needs two edges or more, not {shown(list(numbers))}.")
-        for left, right in pairwise(numbers):
+        if len(found) < 2:
+            raise InvalidVariable(f"Bins needs two edges or more, not {shown(list(found))}.")
+        for left, right in pairwise(found):
             if not left < right:
                 raise InvalidVariable(
                     f"The edges of Bins must increase; {shown(left)} comes before {shown(right)}."
                 )
-        object.__setattr__(self, "edges", numbers)
+        object.__setattr__(self, "edges", found)
 
     @property
     def states(self) -> tuple[Interval, ...]:
@@ -244,7 +244,7 @@ class Continuous(Domain):
     __slots__ = ()
 
     def __init__(self) -> None:
-        """There are no options."""
+        """Take no options."""
         self.bins, self.states, self.card, self.declared = None, (), 1, True
         self._codes, self._alike, self._array = {}, {}, None
         self._hash = hash(Continuous)
@@ -266,7 +266,7 @@ class Continuous(Domain):
         return 0
 
     def __repr__(self) -> str:
-        """As in code."""
+        """As it would be written."""
         return "Continuous()"
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -275,7 +275,7 @@ class Continuous(Domain):
 
 
 class IntegerDomain(Domain):
-    """States that are integers from 0 on and are never looked up by name.
+    """The states 0, 1, ..., which are never looked up by name.
 
     >>> IntegerDomain(3).card
     3
@@ -291,7 +291,7 @@ class IntegerDomain(Domain):
 
 
 class Variable:
-    """A name and its states, in order; a value, so equal when both are.
+    """A name and its states, in order; immutable, and equal when both are.
 
     Args:
         name: text that is not empty.
@@ -344,7 +344,7 @@ class Variable:
         return self.domain.bins
 
     def code(self, state: object) -> int:
-        """The position of the state that a value means; `UnknownState` if it means none.
+        """The index of the state that a value means; `UnknownState` if it means none.
 
         Args:
             state: a value that means a state: equal to it, or else written alike.
@@ -366,8 +366,8 @@ class Variable:
         raise AttributeError(f"a Variable does not change; make another one instead of setting .{name}")
 
     def __delattr__(self, name: str) -> NoReturn:
-        """Refuse: variables are values."""
-        raise AttributeError(f"a Variable does not change; .{name} stays")
+        """Raise: variables are immutable."""
+        raise AttributeError(f"a Variable does not change; .{name} cannot be deleted")
 
     def __eq__(self, other: object) -> bool:
         """Equal when name and states are equal, in order."""
@@ -603,7 +603,7 @@ def states_array(variable: Variable, codes: np.ndarray) -> np.ndarray:
     """
     array = variable.domain.array
     if codes.size and codes.min() < 0:
-        array = typed_array([*variable.states, None])  # the last one, as -1 asks
+        array = typed_array([*variable.states, None])  # -1 indexes the last one
     return np.take(array, codes)
 
 

@@ -44,7 +44,7 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
     ),
     (
         lambda n: n.sample(n_samples=5),
-        "sample() has no n_samples=; how many to draw is the first argument, n=.",
+        "sample() has no n_samples=; the number of draws is the first argument, n=.",
     ),
     (lambda n: n.k_best(n=5), "k_best() has no n=; how many to find is k=."),
     (lambda n: n.predict(X=1), "predict() has no X=; the data is the first argument, frame=."),
@@ -54,11 +54,11 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
     ),
     (
         lambda n: n.add("x", 0.2, evidence=["rain"]),
-        "add() has no evidence=; what the table depends on is parents=.",
+        "add() has no evidence=; what the distribution depends on is parents=.",
     ),
     (
         lambda n: n.junction_tree(elimination_order=[]),
-        "junction_tree() has no elimination_order=; the order of elimination is order=.",
+        "junction_tree() has no elimination_order=; the elimination order is order=.",
     ),
     (
         lambda n: n.query("rain").marginal(variables="x"),
@@ -79,15 +79,15 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
         lambda n: ANY.BayesianNetwork(ebunch=[]),
         "BayesianNetwork() has no ebunch=; the list of arrows is edges=.",
     ),
-    (lambda n: ANY.engines.Gibbs(n_samples=4), "Gibbs() has no n_samples=; how many to draw is samples=."),
+    (lambda n: ANY.engines.Gibbs(n_samples=4), "Gibbs() has no n_samples=; the number of draws is samples=."),
     (
         lambda n: ANY.engines.Loopy(n_iter=4),
-        "Loopy() has no n_iter=; how often it is repeated at most is max_iter=.",
+        "Loopy() has no n_iter=; the largest number of iterations is max_iter=.",
     ),
     (lambda n: ANY.engines.Exact(3), "Exact() takes no positional argument, not 1."),
     (lambda n: ANY.NoisyOr(probs={}), "NoisyOr() has no probs=; it takes causes=, leak=."),
     (lambda n: ANY.Not(state="a"), "Not() has no state=; it takes no keywords."),
-    (lambda n: ANY.config(n_jobs=4), "config() has no n_jobs=; how many threads there are is threads=."),
+    (lambda n: ANY.config(n_jobs=4), "config() has no n_jobs=; the number of threads is threads=."),
     (
         lambda n: ANY.read(path="a.bif"),
         "read() has no path=; the path, or an open file, is the first argument, file=.",

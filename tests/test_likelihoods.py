@@ -216,11 +216,11 @@ def test_outputs_may_be_others_than_states() -> None:
         ({"truth": ["a"], "predicted": ["a"], "counts": [[1]]}, "not both"),
         ({"truth": [], "predicted": []}, "no row to count"),
         ({"counts": [[1, 2], [3, 4]]}, "states= names the rows"),
-        ({"counts": [[1, 2], [3, -4]], "states": ["a", "b"]}, "numbers from 0 on"),
+        ({"counts": [[1, 2], [3, -4]], "states": ["a", "b"]}, "non-negative numbers"),
         ({"counts": [[1, 2]], "states": ["a", "b"]}, "its shape"),
         ({"counts": {"a": {"a": 1}}, "states": ["b"]}, "has the truth 'a'"),
         ({"counts": {"a": 1}}, "as a dict is"),
-        ({"truth": ["a"], "predicted": ["a"], "smoothing": -1}, "smoothing= is a number"),
+        ({"truth": ["a"], "predicted": ["a"], "smoothing": -1}, "smoothing= is a non-negative number"),
     ],
 )
 def test_bad_counts_are_refused(arguments: dict[str, Any], said: str) -> None:

@@ -107,7 +107,7 @@ def _check(child: str, found: Array, what: str) -> None:
     if bad.any():
         at = int(bad.argmax())
         raise InvalidArgument(
-            f"{child!r}: the {what} at {at:,} is {float(found[at])!r}; it is a number from 0 on."
+            f"{child!r}: the {what} at {at:,} is {float(found[at])!r}; it must be a non-negative number."
         )
     if not found.any():
         raise InvalidFrame(f"{child!r}: every {what} is 0, so there is nothing to fit to.")

@@ -53,7 +53,7 @@ def confusion_table(
     0.6
     """
     if not is_number(smoothing) or not 0.0 <= float(smoothing) < np.inf:
-        raise InvalidArgument(f"smoothing= is a number from 0 on, not {shown(smoothing)}.")
+        raise InvalidArgument(f"smoothing= is a non-negative number, not {shown(smoothing)}.")
     if counts is None:
         if truth is None or predicted is None:
             raise InvalidArgument("Give the true states and what was predicted for each row, or counts=.")
@@ -63,7 +63,7 @@ def confusion_table(
             raise InvalidArgument("Give rows or counts=, not both.")
         rows, columns, found = _of_counts(counts, states, outputs)
     if not ((found >= 0.0) & (found < np.inf)).all():
-        raise InvalidArgument(f"counts= are numbers from 0 on, not {shown(counts)}.")
+        raise InvalidArgument(f"counts= are non-negative numbers, not {shown(counts)}.")
     found = found + float(smoothing)
     totals = found.sum(axis=1)
     if (totals == 0.0).any():

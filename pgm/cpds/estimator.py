@@ -280,7 +280,7 @@ class EstimatorCPD(CPD):
         shares = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
         if shares.shape != (len(rows),) or not ((shares >= 0.0) & np.isfinite(shares)).all():
             raise InvalidArgument(
-                f"{self.child.name!r}: one weight for each of the {len(rows):,} rows is expected, from 0 on."
+                f"{self.child.name!r}: a non-negative weight for each of the {len(rows):,} rows is expected."
             )
         return Configurations.of(rows, shares, None)
 

@@ -193,7 +193,9 @@ def _divided(child: Variable, given: Sequence[Variable], values: Array) -> Array
     if bad.any():
         at = np.argwhere(bad)[0]
         state, value = shown(child.states[at[-1]]), float(values[tuple(at)])
-        _fail(child, f"the entry for {state} is {value!r}, not a number from 0 on", row_label(given, at[:-1]))
+        _fail(
+            child, f"the entry for {state} is {value!r}, not a non-negative number", row_label(given, at[:-1])
+        )
     largest = values.max(axis=-1, keepdims=True)
     if not largest.all():
         at = np.argwhere(largest[..., 0] == 0.0)[0]

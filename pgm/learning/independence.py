@@ -22,7 +22,7 @@ class Test:
     __test__ = False  # not one of pytest's
     __dataclass_fields__: ClassVar[dict[str, Any]]
     name: ClassVar[str]
-    numbers: ClassVar[bool] = False  # whether it is for continuous columns, not for states
+    continuous: ClassVar[bool] = False  # whether it tests continuous columns, not states
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +96,12 @@ class MutualInformation(Test):
 class PartialCorrelation(Test):
     """The partial correlation of continuous columns, by Fisher's z (1924).
 
-    >>> PartialCorrelation().numbers
+    >>> PartialCorrelation().continuous
     True
     """
 
     name: ClassVar[str] = "partial-correlation"
-    numbers: ClassVar[bool] = True
+    continuous: ClassVar[bool] = True
 
 
 TESTS: dict[str, type[Test]] = {

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class Assignment(ByName, Mapping[str, Any]):
     """A state for each of some variables: {name: state}; an answer to "what is most probable?".
 
-    `log_joint`, also called `value`, is log P(states, given), and `bound` is what no states exceed: the same
-    when the answer is exact.
+    `log_joint`, also called `value`, is log P(states, given), and `bound` is an upper bound on it for any
+    states: equal to it when the answer is exact.
 
     >>> rain = Variable("rain", ["no", "yes"])
     >>> best = Assignment((rain,), [1], log_probability=math.log(0.8), log_joint=math.log(0.2))

@@ -1,4 +1,4 @@
-"""What all results have in common: they never change, pickle as their parts, and know how they were made."""
+"""What all results have in common: they are immutable, pickle as their parts, and know how they were made."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ put = object.__setattr__  # past the guard of Frozen, for constructors
 
 
 class Frozen:
-    """A value: it never changes."""
+    """An immutable value."""
 
     __slots__ = ()
     _frozen: ClassVar[str] = ""  # the opening of the message, where the class's name does not make a good one
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        """Refuse: results are values."""
+        """Raise: results are immutable."""
         raise AttributeError(f"{self._unchanging()}; .{name} cannot be set")
 
     def __delattr__(self, name: str) -> NoReturn:
-        """Refuse: results are values."""
-        raise AttributeError(f"{self._unchanging()}; .{name} stays")
+        """Raise: results are immutable."""
+        raise AttributeError(f"{self._unchanging()}; .{name} cannot be deleted")
 
     def _unchanging(self) -> str:
         name = type(self).__name__
@@ -42,7 +42,7 @@ class Frozen:
 
 
 class Result(Frozen):
-    """A value that answers a question, and shares what its report says."""
+    """An answer to a question, with a report on how it was made."""
 
     __slots__ = ()
     report: Report
@@ -63,7 +63,7 @@ class Result(Frozen):
         return MappingProxyType(self.report.given or {})
 
     def with_report(self, report: Report) -> Self:
-        """The same answer with another report, for an engine that goes through another one.
+        """The same answer with another report, for an engine that delegates to another one.
 
         Args:
             report: how the answer was made.
@@ -154,9 +154,7 @@ class ByName(Result, Tabular):
     __slots__ = ("_places", "_variables", "report")
     report: Report
     _variables: VariableList
-    _places: (
-        dict[str, int] | None
-    )  # of each name, once one is looked up: most answers are read from end to end
+    _places: dict[str, int] | None  # made when a name is first looked up: most answers are read in order
 
     @property
     def variables(self) -> tuple[Variable, ...]:

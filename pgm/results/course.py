@@ -8,12 +8,12 @@ from typing import Literal
 
 from pgm.printing import ROWS, Tabular
 
-_CELL = 50  # letters of a cell of a trace
+_CELL = 50  # characters of a cell of a trace
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Course(Tabular):
-    """How bounds converged on an answer: the lower and the upper one, after each amount of work.
+    """How bounds converged on an answer: the lower and the upper bound after so much work.
 
     Bounds are on the logarithm of P(given), or of P(states, given) for the most probable states.
 
@@ -34,7 +34,7 @@ class Course(Tabular):
         return [self.unit, "at least", "at most"], rows, notes
 
     def moved(self, by: float) -> Course:
-        """The same bounds, raised by this."""
+        """The same bounds with this added."""
         return Course(self.unit, self.at, tuple(x + by for x in self.least), tuple(x + by for x in self.most))
 
 

@@ -127,14 +127,14 @@ class Density(OfVariables):
             if not self.report.exact:
                 raise InvalidArgument(
                     f"Only mean and variance of {listed(self.names)} are known here, from a grid, and {what} "
-                    f"needs the density. At a point it is net.probability({{{self.names[0]!r}: value}},  "
+                    f"needs the density. At a point it is net.probability({{{self.names[0]!r}: value}}, "
                     f'given=..., engine="{self.report.engine}").'
                 )
             raise InvalidArgument(
                 f"Only mean and variance of {listed(self.names)} are known here, and {what} needs the "
                 "density. It is a mixture of too many normals to be kept for every variable at once (then "
-                "ask for this variable alone, net.query), or none of normals (then ask for it at a number, "
-                f"net.probability({{{self.names[0]!r}: number}}, given=...))."
+                "ask for this variable alone, net.query), or not of normals (then ask for it at a value, "
+                f"net.probability({{{self.names[0]!r}: value}}, given=...))."
             )
         if one and not self._one:
             raise InvalidArgument(
@@ -235,7 +235,7 @@ class Density(OfVariables):
         self._needs_density("quantile", one=True)
         wanted = np.asarray(q, dtype=np.float64)
         if not ((wanted >= 0) & (wanted <= 1)).all():
-            raise InvalidArgument(f"A quantile is of a number from 0 to 1, not {shown(q)}.")
+            raise InvalidArgument(f"A quantile is of a probability from 0 to 1, not {shown(q)}.")
         from scipy.special import ndtri
 
         means, sds = self._means[:, 0], np.sqrt(self._covariances[:, 0, 0])
@@ -262,7 +262,7 @@ class Density(OfVariables):
         """The point of highest density of a normal distribution; that of a mixture is not computed."""
         if self.form != "normal":
             raise InvalidArgument(
-                f"This is a mixture of normals, whose highest point has no formula; p.mean is {self.mean!r}."
+                f"This is a mixture of normals, whose mode has no closed form; p.mean is {self.mean!r}."
             )
         if self._one:
             return self.mean
@@ -277,7 +277,7 @@ class Density(OfVariables):
         1.418939
         """
         if self.form != "normal":
-            raise InvalidArgument("The entropy of a mixture of normals has no formula.")
+            raise InvalidArgument("The entropy of a mixture of normals has no closed form.")
         sign, log = np.linalg.slogdet(self._covariances[0])
         if sign <= 0:
             return -math.inf
@@ -296,8 +296,8 @@ class Density(OfVariables):
             given: variables that are known beforehand, whatever their values.
 
         Raises:
-            InvalidArgument: this is a mixture, for which there is no formula; some variables are determined
-                by the others, so that it is infinite or undefined; or a name is repeated.
+            InvalidArgument: this is a mixture, for which there is no closed form; some variables are
+                determined by the others, so that it is infinite or undefined; or a name is repeated.
 
         >>> from pgm.variables import Continuous
         >>> xy = Variable("x", Continuous()), Variable("y", Continuous())
@@ -307,11 +307,11 @@ class Density(OfVariables):
         """
         sets = self._sets(a, b, given)
         if self.form != "normal":
-            raise InvalidArgument("The mutual information of a mixture of normals has no formula.")
+            raise InvalidArgument("The mutual information of a mixture of normals has no closed form.")
         place = {name: i for i, name in enumerate(self.names)}
 
         def log_determinant(*names: str) -> float:
-            """Of their correlations: the scales cancel."""
+            """The log determinant of their correlations: the scales cancel."""
             at = [place[name] for name in names]
             found = cholesky_of_correlations(self._covariances[0][np.ix_(at, at)])
             if found is None:
@@ -326,7 +326,7 @@ class Density(OfVariables):
         """Draw n values, or n rows with the variables in the order of `names`.
 
         Args:
-            n: how many.
+            n: the number of draws.
             seed: a whole number, or a numpy Generator.
 
         Raises:
@@ -354,8 +354,8 @@ class Density(OfVariables):
             names: one name, or a list of names in the order wanted.
 
         Raises:
-            UnknownVariable: a name that this is not the density of.
-            InvalidArgument: no name at all.
+            UnknownVariable: a name is not one of the variables.
+            InvalidArgument: no name is given.
 
         >>> from pgm.variables import Continuous
         >>> xy = Variable("x", Continuous()), Variable("y", Continuous())
@@ -415,7 +415,7 @@ class Density(OfVariables):
         )
 
     def __hash__(self) -> int:
-        """That of the variables and means."""
+        """Hash of the variables and means."""
         return hash((self.variables, (self._means + 0.0).tobytes()))
 
     def _parts(self) -> tuple[object, ...]:
@@ -507,6 +507,6 @@ def _points(x: Any, dim: int, names: tuple[str, ...]) -> np.ndarray:
 
 def _singular(names: Sequence[str], what: str) -> InvalidArgument:
     return InvalidArgument(
-        f"The joint distribution of {listed(names)} has no {what}: its covariance is singular, some of "
-        "them follow from the others. Leave those out."
+        f"The joint distribution of {listed(names)} has no {what}: its covariance is singular, because some "
+        "of them are determined by the others. Leave those out."
     )

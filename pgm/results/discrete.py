@@ -19,7 +19,7 @@ from pgm.variables import State, Variable, is_missing
 if TYPE_CHECKING:
     import pandas as pd
 
-_TITLE = 60  # letters, above which a title is not a heading of a column
+_TITLE = 60  # characters; a longer title is not used as the heading of a column
 
 
 class Distribution(OfVariables):
@@ -44,7 +44,7 @@ class Distribution(OfVariables):
     def __init__(self, variables: tuple[Variable, ...], values: np.ndarray, report: Report = EXACT) -> None:
         """Take values with one axis for each variable; they are kept as they are, and become read-only."""
         values.setflags(write=False)
-        if values.base is None:  # of an array that owns its memory anyone may lift that flag again
+        if values.base is None:  # an array that owns its memory can be made writeable again; a view cannot
             values = values.view()
         set_variables(self, variables)  # without any check: a thousand are made in one call
         set_values(self, values)
@@ -110,7 +110,7 @@ class Distribution(OfVariables):
         return int(self.values.size)
 
     def mode(self) -> Any:
-        """The most probable state, the one declared first of equals; of a joint distribution, a dict."""
+        """The most probable state, of equals the one declared first; of a joint distribution, a dict."""
         best = np.unravel_index(int(self.values.argmax()), self.values.shape)
         states = {v.name: v.states[code] for v, code in zip(self.variables, best, strict=True)}
         return states if len(states) > 1 else next(iter(states.values()))
@@ -138,8 +138,8 @@ class Distribution(OfVariables):
             given: variables to condition on.
 
         Raises:
-            UnknownVariable: a name that this is not the distribution of.
-            InvalidArgument: a name comes twice, or a or b is empty.
+            UnknownVariable: a name is not one of the variables.
+            InvalidArgument: a name appears twice, or a or b is empty.
 
         >>> bits = [Variable(name, [0, 1]) for name in ("a", "b", "parity")]
         >>> j = Distribution(tuple(bits), np.array([[[0.25, 0.0], [0.0, 0.25]], [[0.0, 0.25], [0.25, 0.0]]]))
@@ -161,10 +161,10 @@ class Distribution(OfVariables):
         """The mean of the states, which must be numeric, or of a function of them.
 
         Args:
-            f: a function of a state; of a joint distribution, of as many states. None: the state itself.
+            f: a function of a state; of a joint distribution, of a state of each. None: the state itself.
 
         Raises:
-            InvalidArgument: without f, states that are not numeric, or several variables.
+            InvalidArgument: there is no f, and states are not numeric, or there are several variables.
 
         >>> die = Distribution((Variable("die", range(1, 7)),), np.full(6, 1 / 6))
         >>> round(die.expectation(), 6), round(die.expectation(lambda eyes: eyes**2), 6)
@@ -215,8 +215,8 @@ class Distribution(OfVariables):
             names: one name, or a list of names in the order wanted.
 
         Raises:
-            UnknownVariable: a name that this is not the distribution of.
-            InvalidArgument: no name at all.
+            UnknownVariable: a name is not one of the variables.
+            InvalidArgument: no name is given.
 
         >>> rain, wet = Variable("rain", [False, True]), Variable("wet", ["no", "yes"])
         >>> Distribution((rain, wet), np.array([[0.5, 0.125], [0.125, 0.25]])).marginal("rain")[True]
@@ -251,7 +251,7 @@ class Distribution(OfVariables):
         return self.variables == other.variables and np.array_equal(self.values, other.values)
 
     def __hash__(self) -> int:
-        """That of variables and values."""
+        """Hash of the variables and values."""
         return hash((self.variables, (self.values + 0.0).tobytes()))  # -0.0 equals 0.0
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -275,18 +275,18 @@ class Distribution(OfVariables):
         return header, rows, noted(len(self), len(rows), "rows", self.report, given=not titled)
 
 
-# Past the guard, and quicker than `put`: for what makes thousands at once.
+# Past the guard, and quicker than `put`: for code that makes thousands at once.
 set_variables = OfVariables.__dict__["variables"].__set__
 set_report = OfVariables.__dict__["report"].__set__
 set_values = Distribution.__dict__["values"].__set__
 
 
 def _summed(report: Report, axes: tuple[int, ...], values: np.ndarray) -> Report:
-    """The report on these values, sums along some axes."""
+    """The report on these values, which are sums along some axes."""
     each = report.intervals
     if each is None:
         return report
-    if each.errors is not None:  # at most their sum; intervals that hold so often do not follow
+    if each.errors is not None:  # the error is at most their sum; 95 % intervals do not follow
         return report.changed(intervals=None, error=float(each.errors.sum(axis=axes).max()))
     low = each.low.sum(axis=axes) * (1.0 - 2.0**-40)
     high = each.high.sum(axis=axes) * (1.0 + 2.0**-40)

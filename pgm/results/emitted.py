@@ -23,7 +23,7 @@ class Emitted(Tabular):
     """
 
     def __init__(self, emission: Any, p: np.ndarray, name: str = "observation") -> None:
-        """Take what the states emit, their probabilities, and what it is called."""
+        """Take what the states emit, their probabilities, and the name of the observation."""
         self._emission, self._p = emission, np.array(p)
         self.names = [name] if not emission.vector else [f"{name}[{i}]" for i in range(emission.dim)]
 
@@ -57,7 +57,7 @@ class Emitted(Tabular):
             entry: the index of the entry.
 
         Raises:
-            InvalidArgument: it is not a probability between 0 and 1.
+            InvalidArgument: tail is not a probability between 0 and 1.
 
         >>> from pgm.distributions import Poisson
         >>> Emitted(Poisson([1.0]), np.ones(1)).quantile(0.9)

@@ -47,10 +47,10 @@ class Fact:
 
     name: str  # in print
     text: Callable[[Any, Report], str] | None = None  # how it is printed; None, or "": it is not
-    missing: Any = None  # what a report says that does not have it
+    missing: Any = None  # its value in a report that does not have it
     merged: Callable[[Sequence[Any]], Any] = _first  # the fact of an answer from those of its parts
-    is_count: bool = False  # said as "12 iterations"
-    is_record: bool = False  # long: not compared, not in one line; of these to_dict has intervals
+    is_count: bool = False  # printed as "12 iterations"
+    is_record: bool = False  # long: neither compared nor in the one-line form; to_dict has only `intervals`
 
 
 def _count(name: str, merged: Callable[[Sequence[Any]], Any] = sum) -> Fact:
@@ -81,11 +81,11 @@ def _course(course: Any, _: Report) -> str:
 
 # In the order in which they are printed.
 FACTS: dict[str, Fact] = {
-    # Holds the answer in 95 of 100 seeds.
+    # Contains the answer for 95 of 100 seeds.
     "interval": Fact("95 % interval", lambda ends, _: f"{ends[0]:.6g} to {ends[1]:.6g}"),
-    # Bounds that always hold the answer.
+    # Bounds that always contain the answer.
     "bounds": Fact("between", lambda ends, _: f"{ends[0]:.6g} and {ends[1]:.6g}", merged=_none),
-    # Of a policy that may not be the best: what it is worth, and an upper bound on the best one.
+    # Of a policy that may not be the best: its value, and an upper bound on that of the best one.
     "value": Fact("value", merged=_none),
     "bound": Fact("bound", merged=_none),
     "gap": Fact("gap", merged=_none),
@@ -95,23 +95,23 @@ FACTS: dict[str, Fact] = {
     "r_hat": Fact("R-hat", lambda value, _: f"{value:.3f}", merged=_largest),
     # Drawn, including those thrown away.
     "samples": _count("samples"),
-    # Of the logarithm of P(given), or of the partition function: what it is between, and its standard error.
+    # Of the logarithm of P(given), or of the partition function: its bounds, and its standard error.
     "log_bounds": Fact("log P(given)", _log_bounds, merged=_none),
     "log_error": Fact("log error", merged=_root_of_squares),
     # Where a function was replaced by its tangent: "as given", or "by differences".
     "derivatives": Fact("derivatives", lambda how, _: str(how)),
     # Of the grid that was summed over.
     "points": _count("points", _first),
-    # Parts of the distribution that were found apart, and mixed.
+    # Separate parts of the distribution that were found, and mixed.
     "modes": Fact("modes", missing=1),
     "iterations": _count("iterations"),
-    # By how much messages still changed, after each iteration.
+    # The largest change of a message, after each iteration.
     "residuals": Fact("residual", lambda each, _: f"{each[-1]:.1e}", (), _farthest_from_rest),
     # `bounds` or `interval` of each value.
     "intervals": Fact("intervals", _intervals, merged=_none, is_record=True),
-    # Of the variables to be traced: which of its states each had, (chains, draws).
+    # For each traced variable the indices of its states, (chains, draws).
     "chains": Fact("chains", _chains, is_record=True),
-    # What was known when.
+    # The bounds over time.
     "course": Fact("course", _course, is_record=True),
     # What an engine did step by step, for teaching.
     "trace": Fact("trace", lambda trace, _: f"{len(trace):,} rows", is_record=True),

@@ -19,8 +19,8 @@ _SHOWN = 3  # rows without data in print
 class FitReport(Frozen):
     """How a fit went; `log_likelihoods` begins with that of the start and has one more for each iteration.
 
-    `stopped_by` says what ended it: "tol", "max_iter", "time limit", or "rounding" if doubles allow nothing
-    better although `tol` is not met. Of several starts it is the best that is reported; `starts` has the
+    `stopped_by` says what ended it: "tol", "max_iter", "time limit", or "rounding" if `tol` is not met but
+    double precision allows no further gain. Of several starts the best is reported; `starts` has the
     log-likelihoods of all.
 
     >>> FitReport((-10.0, -8.0), "tol", n_parameters=3, n_rows=20)
@@ -64,7 +64,7 @@ class FitReport(Frozen):
         )
 
     def changed(self, **changes: Any) -> FitReport:
-        """The same report with other values of what is named here."""
+        """A copy with these fields changed."""
         return FitReport(**{**self.__dict__, **changes})
 
     @property
@@ -84,7 +84,7 @@ class FitReport(Frozen):
 
     @property
     def exact(self) -> bool:
-        """Whether the log-likelihoods are, up to rounding."""
+        """Whether the log-likelihoods are exact, up to rounding."""
         return not self.engine
 
     @property
@@ -98,7 +98,7 @@ class FitReport(Frozen):
         return (self.n_parameters or 0) * math.log(self.n_rows or 1) - 2.0 * self.log_likelihood
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain Python objects."""
+        """The log-likelihoods, the criteria and how the fit ended, as plain Python objects."""
         names = ("log_likelihood", "iterations", "converged", "stopped_by", "n_parameters", "aic", "bic")
         return {name: getattr(self, name) for name in names} | {"log_likelihoods": list(self.log_likelihoods)}
 

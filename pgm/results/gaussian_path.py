@@ -24,18 +24,18 @@ _ROUNDING = 1e-10
 class Matrices(NamedTuple):
     """A covariance for each step, of which many are the same; with a diffuse start some are infinite."""
 
-    distinct: np.ndarray  # (k, n, n), what is finite
-    at: np.ndarray  # (T,) which of them each step has
-    wide: np.ndarray | None = None  # (k, n, n), what is infinite: times any variance, however large
+    distinct: np.ndarray  # (k, n, n), the finite part
+    at: np.ndarray  # (T,) for each step the index of its matrix
+    wide: np.ndarray | None = None  # (k, n, n), the diffuse part: multiplied by an infinite variance
 
     def whole(self) -> np.ndarray:
-        """The distinct ones, with infinite entries."""
+        """The distinct matrices, with infinite entries."""
         if self.wide is None:
             return self.distinct
         return np.where(self.wide == 0.0, self.distinct, np.copysign(np.inf, self.wide))
 
     def all(self) -> np.ndarray:
-        """One for each step, read-only."""
+        """A matrix for each step, read-only."""
         found, steps = self.whole(), np.arange(len(self.at))
         if len(found) != len(steps):
             found = found[self.at]
@@ -48,7 +48,7 @@ class Matrices(NamedTuple):
         return found
 
     def of(self, rows: np.ndarray, which: np.ndarray, noise: np.ndarray | None) -> Matrices:
-        """The covariances of linear combinations: of the rows that each step has, with noise of their own."""
+        """The covariances of linear combinations; `which` has each step's index in `rows` and `noise`."""
         kinds, at = np.unique(np.column_stack([self.at, which]), axis=0, return_inverse=True)
         C, turned = rows[kinds[:, 1]], rows[kinds[:, 1]].transpose(0, 2, 1)
         found = C @ self.distinct[kinds[:, 0]] @ turned
@@ -69,7 +69,7 @@ class Output(NamedTuple):
     names: tuple[str, ...]
     C: np.ndarray  # (k, m, n)
     R: np.ndarray  # (k, m, m)
-    look: np.ndarray  # (T,) which of them each step has
+    look: np.ndarray  # (T,) for each step the index of its C and R
     shift: np.ndarray | None  # (T, m)
 
     def seen_in(self, path: GaussianPath, *, noise: bool) -> GaussianPath:
@@ -96,7 +96,7 @@ class Seen:
         look: np.ndarray,
         find: Callable[[], tuple[np.ndarray, np.ndarray]] | tuple[np.ndarray, np.ndarray],
     ) -> None:
-        """Take names, covariances of noise (k, m, m), which each step has, and a function for the moments."""
+        """Take names, noise covariances (k, m, m), the index of each step's, and a function for moments."""
         self.names, self.R, self.look, self._find = names, R, look, find
         self._found: tuple[np.ndarray, np.ndarray] | None = None if callable(find) else find
 
@@ -204,8 +204,8 @@ class GaussianPath(Result, Tabular):
             names: one name, or a list of names.
 
         Raises:
-            UnknownVariable: a name that this does not have.
-            InvalidArgument: no name at all.
+            UnknownVariable: a name is not one of the variables.
+            InvalidArgument: no name is given.
 
         >>> two = Matrices(np.array([[[1.0, 0.5], [0.5, 4.0]]]), np.zeros(1, int))
         >>> GaussianPath(("x", "v"), np.zeros((1, 2)), two).marginal("v").std.tolist()
@@ -242,7 +242,7 @@ class GaussianPath(Result, Tabular):
         )
 
     def __hash__(self) -> int:
-        """That of the names and means."""
+        """Hash of the names and means."""
         return hash((self.names, (self.mean + 0.0).tobytes()))
 
     def _parts(self) -> tuple[object, ...]:
@@ -275,7 +275,7 @@ class GaussianPath(Result, Tabular):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw the means as lines, each in a band that holds it with this probability; returns the Axes.
+        """Draw the means as lines, each in a band with this probability; returns the Axes.
 
         Args:
             ax: axes to draw on; a new figure if left out.
@@ -372,7 +372,7 @@ class StatesOverTime(GaussianPath):
             title: the title; left out, it says what is shown.
 
         Raises:
-            UnknownVariable: a name of neither.
+            UnknownVariable: a name is neither that of a state nor of an entry.
         """
         from pgm import plot
 
@@ -458,8 +458,8 @@ class Smoothed(StatesOverTime):
     ) -> None:
         """Take arrays, which become read-only; `others` as for `StatesOverTime`.
 
-        `regression` has, for each step but the last, the factor that turns the next state's covariance into
-        that with it; or these covariances themselves.
+        `regression` has, for each step but the last, the matrix that multiplies the covariance of the next
+        state into the covariance of both; or these products themselves.
         """
         super().__init__(names, mean, matrices, *others)
         put(self, "_regression", regression)

@@ -26,7 +26,7 @@ def indexed(
         if name.startswith(begin) and name[-1] == "]"
     ]
     text = ",".join([indices for _, indices in matches])
-    if not _INDICES(text):  # some other name is written alike
+    if not _INDICES(text):  # some other name has the same form
         matches = [(i, indices) for i, indices in matches if _INDICES(indices)]
         text = ",".join([indices for _, indices in matches])
     if not matches:

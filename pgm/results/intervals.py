@@ -11,9 +11,7 @@ import numpy as np
 
 from pgm.printing import ROWS, Tabular, outward
 
-NORMAL_95 = (
-    1.959963984540054  # a normal value is further off than this many standard deviations once in twenty
-)
+NORMAL_95 = 1.959963984540054  # standard deviations beyond which a normal value lies once in twenty
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -27,11 +25,11 @@ class Intervals(Tabular):
     low: np.ndarray
     high: np.ndarray
     errors: np.ndarray | None = None  # standard errors; None where nothing was drawn
-    effective_sizes: np.ndarray | None = None  # independent samples that would tell as much; inf: it is known
-    r_hat: np.ndarray | None = None  # by how much chains disagree
+    effective_sizes: np.ndarray | None = None  # effective sample sizes; inf where a value is known
+    r_hat: np.ndarray | None = None  # how much chains disagree
 
     def __post_init__(self) -> None:
-        """They never change, nor do the values."""
+        """Make the arrays read-only."""
         for array in (self.low, self.high, self.errors, self.effective_sizes, self.r_hat):
             if array is not None:
                 array.flags.writeable = False
@@ -61,7 +59,7 @@ class Intervals(Tabular):
 
     @property
     def sure(self) -> bool:
-        """Whether they always hold the values, and not only in 95 of 100 seeds."""
+        """Whether they always contain the values, not only for 95 of 100 seeds."""
         return self.errors is None
 
     @property

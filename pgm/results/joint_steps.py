@@ -44,7 +44,7 @@ class JointBeliefs(StateBeliefs):
         variables: tuple[Variable, ...],
         report: Report = CHAIN,
     ) -> None:
-        """Take the beliefs about tuples of states, and the chains that these are of."""
+        """Take the beliefs about tuples of states, and the chains that these states belong to."""
         super().__init__(variable, values, step_scores, about, None, report)
         put(self, "variables", variables)
 
@@ -94,7 +94,7 @@ class ChainBeliefs(_OfSteps):
     variables: tuple[Variable, ...]
     values: np.ndarray  # (steps, states of all chains)
     log_likelihood: float
-    step_scores: np.ndarray  # what each step adds to it; of draws there are none
+    step_scores: np.ndarray  # what each step adds to it; empty for sampled answers
     about: str
 
     def __init__(
@@ -196,7 +196,7 @@ class JointPath(StatePath):
         variables: tuple[Variable, ...],
         report: Report = CHAIN,
     ) -> None:
-        """Take codes of tuples of states, and the chains that these are of."""
+        """Take codes of tuples of states, and the chains that these states belong to."""
         super().__init__(variable, codes, log_joint, log_likelihood, report)
         put(self, "variables", variables)
 

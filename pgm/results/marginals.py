@@ -233,7 +233,7 @@ class MaxMarginals(ByName, Mapping[str, Mapping[Any, "Probability"]]):
             name: one of the variables.
 
         Raises:
-            UnknownVariable: a name that is not one of them.
+            UnknownVariable: the name is not one of them.
 
         >>> import pgm
         >>> mrf = pgm.MarkovNetwork()

@@ -32,8 +32,8 @@ def _known(name: Any, names: Sequence[str]) -> int:
 class NetworkBeliefs(_OfSteps):
     """The distribution of a dynamic network's variables in each step, and the likelihood of the sequence.
 
-    `values` has a row for each step and a column for each state of each variable, one variable next to the
-    other; `marginal(name)` has those of one. `step_scores` is the logarithm of each step's share of the
+    `values` has a row for each step and a column for each state of each variable, one variable after
+    another; `marginal(name)` has those of one. `step_scores` is the logarithm of each step's share of the
     probability of all observations.
 
     >>> import pgm

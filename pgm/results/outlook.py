@@ -21,7 +21,7 @@ def emitted(emission: Any, p: np.ndarray, name: str = "observation", names: Sequ
     """The observation when states have these probabilities.
 
     Args:
-        emission: what they emit.
+        emission: what the states emit.
         p: the probabilities.
         name: of the observation.
         names: of the entries of normal observations; from `name` if left out.

@@ -27,8 +27,8 @@ class Report(Frozen):
 
     - `iterations`, and `residuals`, the largest change of a message after each; `residual` is the last;
     - `samples`, `effective_sample_size`, `r_hat`, `chains` and `log_error`, of engines that sample;
-    - `interval`, which holds the answer in 95 of 100 seeds; `bounds`, which always hold it; `intervals`,
-      either of them for each value of the answer; `log_bounds`, on the logarithm of P(given);
+    - `interval`, which contains the answer for 95 of 100 seeds; `bounds`, which always contain it;
+      `intervals`, either of them for each value of the answer; `log_bounds`, on the logarithm of P(given);
     - `points` of a grid; `modes`, separate parts of the distribution that were found; `course`, the bounds
       over time; `trace`, what was done step by step.
 
@@ -59,7 +59,7 @@ class Report(Frozen):
         given: Mapping[str, Any] | None = None,
         **facts: Any,
     ) -> None:
-        """Take what every answer has, and by name the facts that this engine adds."""
+        """Take what every report has, and by name the facts that this engine adds."""
         self.__dict__.update(
             engine=engine,
             exact=exact,
@@ -72,13 +72,13 @@ class Report(Frozen):
         )
 
     def changed(self, **changes: Any) -> Report:
-        """The same report with other values of what is named here."""
+        """A copy with these fields or facts changed."""
         own = {**self.__dict__, **self.facts, **changes}
         own.pop("facts", None)
         return Report(**own)
 
     def __getattr__(self, name: str) -> Any:
-        """A fact, or what is shown where it was not measured."""
+        """A fact, or its default where it was not measured."""
         fact = FACTS.get(name)
         if fact is None:
             raise AttributeError(
@@ -87,7 +87,7 @@ class Report(Frozen):
         return self.facts.get(name, fact.missing)
 
     def __dir__(self) -> list[str]:
-        """With the facts."""
+        """All attributes, the facts among them."""
         return sorted({*super().__dir__(), *FACTS})
 
     def __eq__(self, other: object) -> bool:
@@ -169,7 +169,7 @@ class Report(Frozen):
         return f"APPROXIMATE ({self.engine}){facts}" + (f"; {self.advice}" if self.advice else "")
 
     def _measured(self, *, records: bool = False) -> list[tuple[str, str, bool]]:
-        """What was measured: its name, its text, and whether that reads as "12 iterations"."""
+        """What was measured: its name, its text, and whether it is printed as "12 iterations"."""
         found = []
         if not self.exact:
             found.append(("error", "not measured" if self.error is None else f"{self.error:.2g}", False))
@@ -213,7 +213,7 @@ def _measured(facts: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def exact_report(engine: str, profile: Profile, given: Mapping[str, Any] | None) -> Report:
-    """The report of an exact answer: everything else is the class default, which saves setting it."""
+    """The report of an exact answer; all else is left at the defaults of the class, which saves time."""
     made = new(Report)
     made.__dict__.update(engine=engine, exact=True, error=0.0, profile=profile, given=given)
     return made
@@ -223,7 +223,7 @@ EXACT = Report("exact", exact=True)
 
 
 def merged(reports: Sequence[Report]) -> Report:
-    """One report on an answer that several runs went into; each fact is that of the worst of them."""
+    """One report on an answer made of several: the worst error, and facts combined as `FACTS` says."""
     first = reports[0]
     if len(reports) == 1:
         return first

@@ -41,7 +41,7 @@ class Samples(Result, Tabular, dict[str, np.ndarray]):
         raise not_among(name, self, self.report)
 
     def __eq__(self, other: object) -> bool:
-        """Equal when names, in order, and all cases are; also to a plain dict of arrays."""
+        """Equal when the names, in order, and all cases are; a plain dict of arrays can be equal too."""
         if not isinstance(other, dict):
             return NotImplemented
         return list(self) == list(other) and all(

@@ -95,7 +95,7 @@ class Information(_Scalar):
     __slots__ = ()
 
     def __new__(cls, value: float, report: Report = EXACT) -> Information:
-        """Take a number of nats and how it was found."""
+        """Take a value in nats and how it was found."""
         self = super().__new__(cls, value)
         put(self, "report", report)
         return self
@@ -126,7 +126,7 @@ class ExpectedUtility(_Scalar):
 
 
 def _on_both(value: float, log: float, report: Report) -> tuple[Report, Report]:
-    """The reports on a probability and on its logarithm, from that on the logarithm."""
+    """The reports on a probability and on its logarithm, from one on the logarithm."""
     in_logs = report
     if report.log_error is not None:
         in_logs = report.changed(error=report.log_error)
@@ -140,7 +140,7 @@ def _on_both(value: float, log: float, report: Report) -> tuple[Report, Report]:
         low = min(exp(least), sys.float_info.max) * (1.0 - 2.0**-50)
         high = exp(most) * (1.0 + 2.0**-50) + sys.float_info.min
         report = report.changed(bounds=(low, high))
-        if report.error is None and log < math.inf:  # the bounds say how far off it may be
+        if report.error is None and log < math.inf:  # the bounds limit the error
             report = report.changed(error=max(value - low, high - value))
             if least > -math.inf:
                 in_logs = in_logs.changed(error=max(log - least, most - log))
@@ -148,5 +148,5 @@ def _on_both(value: float, log: float, report: Report) -> tuple[Report, Report]:
 
 
 def exp(log: float) -> float:
-    """The value whose logarithm this is; infinity where no float holds it."""
+    """The value whose logarithm this is; infinity where it is beyond the range of floats."""
     return math.exp(log) if log < 709.0 else math.inf

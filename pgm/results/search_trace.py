@@ -46,7 +46,7 @@ class SearchTrace(Frozen, Tabular, Sequence[SearchStep]):
         return SearchTrace(self._steps[i]) if isinstance(i, slice) else self._steps[i]
 
     def __len__(self) -> int:
-        """How many steps there are, the start among them."""
+        """The number of steps, including the start."""
         return len(self._steps)
 
     def __iter__(self) -> Iterator[SearchStep]:
@@ -58,7 +58,7 @@ class SearchTrace(Frozen, Tabular, Sequence[SearchStep]):
         return self._steps == other._steps if isinstance(other, SearchTrace) else NotImplemented
 
     def __hash__(self) -> int:
-        """Of the steps."""
+        """Hash of the steps."""
         return hash(self._steps)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -76,7 +76,7 @@ class SearchTrace(Frozen, Tabular, Sequence[SearchStep]):
         return pandas().DataFrame(rows, columns=["move", "parent", "child", "score"])
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """{move, arc, score: a list each}."""
+        """{"move", "arc", "score"}, each a list."""
         return {name: [getattr(step, name) for step in self._steps] for name in SearchStep._fields}
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:

@@ -416,7 +416,7 @@ class SequenceForecast(_OfSteps):
         """The same forecast of one column, where the observed columns are of mixed kinds.
 
         Args:
-            name: what it is called.
+            name: the name of the column.
 
         Raises:
             InvalidArgument: there is no such column, or there are none.
@@ -448,13 +448,13 @@ class SequenceForecast(_OfSteps):
         return self._observed.std
 
     def interval(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
-        """The lower and the upper end of the interval of each step that has this probability.
+        """The lower and upper ends of an interval with this probability for the observation of each step.
 
         Args:
-            level: the probability, from 0 to 1; the tails on both sides are equal.
+            level: the probability, between 0 and 1; the tails on both sides are equal.
 
         Raises:
-            InvalidArgument: it is not a probability, or observations are not continuous.
+            InvalidArgument: level is not a probability, or observations are not continuous.
 
         >>> import pgm
         >>> noise = pgm.HMM([1.0], [[1.0]], pgm.Gaussian([0.0], sd=1.0))
@@ -521,13 +521,13 @@ def _seen(observed: Any) -> dict[str, np.ndarray]:
 
 
 def of_steps(step: Any, count: int) -> int:
-    """A step out of so many, by its index; an error that says which there are.
+    """The index of one of so many steps, checked and non-negative.
 
     >>> of_steps(-1, 3)
     2
     """
     if isinstance(step, bool) or not isinstance(step, int | np.integer):
-        raise InvalidArgument(f"A step is found by its index, from 0 on, not by {shown(step)}.")
+        raise InvalidArgument(f"A step is found by its index, counted from 0, not by {shown(step)}.")
     if not -count <= step < count:
         raise InvalidArgument(f"There is no step {step:,}: there are {count:,}, and the first is 0.")
     return int(step) % count
@@ -540,7 +540,7 @@ def _ends(p: Any, entry: int, tails: list[float]) -> Any:
 
 
 class PerSequence(Result, Tabular, Sequence[_Step], Generic[_Step]):
-    """The same answer for each of several sequences: by index, or by the name in the frame.
+    """An answer for each of several sequences: by index, or by the name in the frame.
 
     >>> import pgm
     >>> coin = pgm.HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
@@ -594,7 +594,7 @@ class PerSequence(Result, Tabular, Sequence[_Step], Generic[_Step]):
         if isinstance(which, slice):
             return self._items[which]
         if isinstance(which, bool) or not isinstance(which, int | np.integer):
-            raise InvalidArgument(f"A sequence is found by its index, from 0 on, not by {shown(which)}.")
+            raise InvalidArgument(f"A sequence is found by its index, counted from 0, not by {shown(which)}.")
         if not -len(self) <= which < len(self):
             raise InvalidArgument(
                 f"There is no sequence {which:,}: there are {len(self):,}, and the first is 0."

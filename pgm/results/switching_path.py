@@ -17,7 +17,7 @@ class _WithRegimes:
     """The additions to a Gaussian path where regimes switch; its moments are those of all regimes."""
 
     __slots__ = ()
-    regimes: StateBeliefs  # which regime each step is in, in `values` (steps, regimes)
+    regimes: StateBeliefs  # P(regime) in each step; `values` is (steps, regimes)
 
     def __init__(self, regimes: StateBeliefs, *others: Any) -> None:
         """Take the beliefs about regimes; `others` are as without them."""

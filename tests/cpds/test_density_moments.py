@@ -105,7 +105,7 @@ def test_a_hidden_number_has_exact_moments() -> None:
         assert p.mean == pytest.approx(mean, rel=1e-12)
         assert p.variance == pytest.approx(square - mean**2, rel=1e-12)
         assert p.plot() is not None
-    with pytest.raises(InvalidArgument, match=r"none of normals \(then ask for it at a number"):
+    with pytest.raises(InvalidArgument, match=r"not of normals \(then ask for it at a value"):
         net.query("x").pdf(1.0)
     for known in ({"y": 1.0}, {"y": pgm.Interval(0.0, 1.0)}):
         with pytest.raises(pgm.PGMError):
@@ -162,7 +162,7 @@ def test_marginals_have_hidden_densities() -> None:
         net.marginals()
     assert set(net.marginals(targets=["c", "g", "wear"])) == {"c", "g", "wear"}
     net.add("k", pgm.DensityCPD(Silent()))
-    with pytest.raises(InvalidArgument, match=r"'k'.*does not say its mean"):
+    with pytest.raises(InvalidArgument, match=r"'k'.*does not provide its mean"):
         net.marginals(targets=["k", "c"])
 
 

@@ -265,7 +265,7 @@ def test_what_sums_to_one_is_not_touched_by_normalize():
         (
             {True: [1, 2], False: [1, -1]},
             {},
-            r"row rain=False: the entry for True is -1.0, not a number from 0 on",
+            r"row rain=False: the entry for True is -1.0, not a non-negative number",
         ),
         ({True: [1, 2], False: [1, float("nan")]}, {}, "the entry for True is nan"),
         ({True: [1, 2], False: [1, float("inf")]}, {}, "the entry for True is inf"),

@@ -36,7 +36,7 @@ class Tester:
         self.problem, self.test = problem, test
         self.asked = 0
         continuous = problem.continuous
-        if test.numbers:
+        if test.continuous:
             if len(continuous) < problem.n:
                 states = [name for i, name in enumerate(problem.names) if i not in continuous]
                 raise InvalidArgument(
