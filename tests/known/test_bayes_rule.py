@@ -355,7 +355,7 @@ def test_F13_the_prior_alone():
     assert normals(0.4).map(targets="w")["w"] == 2
 
 
-def test_F14_evidence():
+def test_E155_F14_total_probability():
     """O2: p(x) = (.43, .34, .23); of the normals the density between them, O3."""
     assert [classes().probability({"x": x}) for x in (0, 1, 2)] == near([0.43, 0.34, 0.23])
     assert normals(0.5).probability({"x": 1.0}) == near(0.2419707245)  # phi(1), from either

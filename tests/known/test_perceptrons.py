@@ -125,7 +125,7 @@ def test_B2_a_threshold_unit_is_a_half_plane():
     assert net.predict({"x1": [1.5, 1.0, 0.0], "x2": [0.0, 1.0, 0.5]}, "y").tolist() == [0, 1, 0]
 
 
-def test_B13_and():
+def test_B13_G144_and():
     net = book.boolean({"and": threshold({"x1": 1.0, "x2": 1.0}, -1.5)}, 2)
     assert table(net, "and", 2) == [0, 0, 0, 1]
     assert net.query("x1", {"and": 0})[1] == near(1 / 3)
@@ -133,7 +133,7 @@ def test_B13_and():
     assert net.probability({"and": 1}) == near(1 / 4)
 
 
-def test_B14_or():
+def test_B14_G145_or():
     """Also a noisy-OR that fails in no case and leaks in none."""
     sure = pgm.NoisyOr({"x1": 1.0, "x2": 1.0})
     net = book.boolean({"or": threshold({"x1": 1.0, "x2": 1.0}, -0.5), "gate": sure}, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Self
 
 import numpy as np
@@ -90,7 +91,9 @@ class CondensedSmoother(Drawn):
         clock = start_clock()
         while begin < end:
             clock.check("condensing")
-            stop = min(end, begin + 1 + _WORK // (dim * (count + 1)))
+            # Each row is compared with those kept, and these may grow by all rows looked at.
+            most = min(_WORK // (dim * (count + 1)), math.isqrt(_WORK // dim))
+            stop = min(end, begin + 1 + most)
             count = SMOOTHING.condense(
                 every.reshape(-1), all_numbers[:stop], dim, width, float(off), kept, count, begin
             )
