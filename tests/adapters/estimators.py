@@ -9,6 +9,10 @@ import pytest
 import sklearn
 from sklearn.utils.estimator_checks import check_estimator
 
+NEW = tuple(int(part) for part in sklearn.__version__.split(".")[:2]) >= (1, 7)
+# Until 1.7 it is asked of estimators, too, that say that they read no sparse rows.
+SPARSE = "check_sample_weight_equivalence_on_sparse_data"
+
 
 def check(estimator: Any, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """No check fails, none is skipped, and there are as many as there were.
@@ -20,7 +24,8 @@ def check(estimator: Any, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
         warnings.simplefilter("ignore")
         found = check_estimator(estimator, on_fail=None, on_skip=None)
     said = {one["check_name"]: (one["status"], str(one["exception"])) for one in found}
-    assert {name: why for name, why in said.items() if why[0] != "passed"} == {}
+    wrong = {name: why for name, why in said.items() if why[0] != "passed"}
+    assert set(wrong) <= (set() if NEW else {SPARSE}), wrong
     if sklearn.__version__.startswith("1.9"):
         assert len(found) == count
     assert len(found) > 0.6 * count

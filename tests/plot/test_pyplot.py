@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import io
 import os
 import subprocess
@@ -27,6 +28,7 @@ import pgm
 from pgm import plot
 from pgm.plot.canvas import text_width
 from tests.plot import screen
+from tests.test_docstrings import PICTURES as EVERY
 
 pytestmark = pytest.mark.filterwarnings("ignore::pgm.ConvergenceWarning")
 
@@ -408,3 +410,25 @@ def test_heat_maps_have_no_grid():
 def test_functions_take_what_methods_take():
     assert plot.network(NET, title="mine", figsize=(4, 3)).get_title() == "mine"
     assert plot.samples(NET.sample(5, seed=0), "rain", title="mine").get_title() == "mine"
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        pgm.priors.Beta(2.0, 3.0).plot,
+        pgm.priors.Normal(0.0, 1.0).plot,
+        pgm.part_of("a", pgm.Categorical([[0.9, 0.1], [0.5, 0.5]])).plot,
+        pgm.HMM([1.0, 0.0], [[0.9, 0.1], [0.0, 1.0]], pgm.Gaussian([0.0, 1.0], sd=[1.0, 1.0])).plot,
+        pgm.CausalGraph("x -> y").identify("y", do=["x"]).plot,
+    ],
+    ids=["table", "curve", "parts", "chain", "effect"],
+)
+def test_an_empty_title_is_none(draw):
+    assert draw().get_title()
+    assert draw(title="").get_title() == ""
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_picture_takes_axes_size_and_title(name):
+    taken = inspect.signature(EVERY[name]).parameters
+    assert [taken[each].default for each in ("ax", "figsize", "title")] == [None] * 3
