@@ -221,7 +221,7 @@ def test_limits_hold(engine):
             pass
         else:  # a sampler answers by what it has drawn so far, and says so
             assert not found.report.converged
-            assert "the time limit came after" in found.report.advice
+            assert "the time limit was reached after" in found.report.advice
     with pytest.raises(pgm.TooLarge, match="Ask for fewer"):
         mrf.query([f"pixel[{i},{i}]" for i in range(40)], engine=engine)
 

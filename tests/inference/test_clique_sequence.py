@@ -260,7 +260,7 @@ def test_it_stops_in_time_for_an_answer(monkeypatch):
     monkeypatch.setattr(Clock, "remaining", lambda self: 0.0)
     p = grid().query("pixel[5,5]", engine=pgm.engines.CliqueSequence(clique_bound=6))
     assert not p.report.converged
-    assert "the time limit came after 1 iterations" in p.report.advice
+    assert "the time limit was reached after 1 iterations" in p.report.advice
 
 
 def test_where_memory_is_short_cliques_are_smaller():

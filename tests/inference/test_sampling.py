@@ -531,7 +531,7 @@ def test_a_time_limit_returns_what_was_drawn_and_says_so():
         assert time.perf_counter() - begin < 5.0
         assert not p.report.converged
         assert 0 < p.report.samples < 2_000_000
-        assert "the time limit came after" in " ".join(repr(p).split())
+        assert "the time limit was reached after" in " ".join(repr(p).split())
         assert abs(p[0] - 0.5) < 6.0 * p.report.error
 
 

@@ -51,7 +51,7 @@ def solve(problem: Problem, options: Bounds, clock: Clock) -> Solution:
         advice = f"{split} at ibound={found.ibound}; a larger one narrows it"
     rested, rounds = above.converged and below.converged, above.iterations + below.iterations
     if not rested:
-        advice = f"the time limit came after {rounds} sweeps{f'; {advice}' if advice else ''}"
+        advice = f"the time limit was reached after {rounds} sweeps{f'; {advice}' if advice else ''}"
     read = Reader(above, below, low, high)
     if problem.targets is None:
         everything = np.arange(found.order.size, dtype=np.int64)

@@ -255,7 +255,9 @@ def _solved(problem: Problem, options: CliqueSequence, sequence: Sequence) -> Ca
     )
     if not converged:
         stopped = (
-            f"the time limit came after {len(gaps)} iterations" if late else f"after {len(gaps)} iterations"
+            f"the time limit was reached after {len(gaps)} iterations"
+            if late
+            else f"after {len(gaps)} iterations"
         )
         said = f"forests still differ by {gaps[-1]:.2g} {stopped}; try another clique_bound=; {said}"
     report = Report(

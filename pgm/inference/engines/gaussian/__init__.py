@@ -16,13 +16,14 @@ from pgm.inference.trees.needs import SUMS
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Quadrature(Engine):
-    """For states with hidden continuous parents (`pgm.Logistic`): linear scores are summed over a grid.
+    """For discrete variables with hidden continuous parents (`pgm.Logistic`): linear scores on a grid.
 
-    Everything else stays exact. The error is estimated from a shifted grid: `p.report.error`. Continuous
-    variables get means and variances. Questions that need no such sum are answered exactly.
+    Each linear score is summed over the points of a grid; everything else stays exact. The error is estimated
+    from a shifted grid: `p.report.error`. Continuous variables get means and variances. Questions that need
+    no such sum are answered exactly.
 
     Args:
-        points: of the grid, for each score that matters; None: enough for an error far below practical needs,
+        points: on the axis of each score that matters; None: enough for an error far below practical needs,
             about 30 for one answer of a questionnaire.
 
     >>> Quadrature(points=40).points
@@ -37,22 +38,23 @@ class Quadrature(Engine):
     approximates = False  # a model too large for exact inference is no smaller here
 
     def __post_init__(self) -> None:
-        """Refuse an invalid number of points."""
+        """Refuse what is out of range."""
         if self.points is not None:
             whole(self, "points", 2)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Variational(Engine):
-    """For states with hidden continuous parents (`pgm.Logistic`): normal densities as lower bounds.
+    """For discrete variables with hidden continuous parents (`pgm.Logistic`): a variational lower bound.
 
-    Guarantees a lower bound on log P(given), in `p.report.log_bounds`; posteriors are approximate, with an
-    unknown error. It takes models that "quadrature" does not, such as thousands of states that depend on a
-    chain of continuous variables. Questions that need no such density are answered exactly.
+    Normal densities bound the probabilities of states from below. Guarantees a lower bound on log P(given),
+    in `p.report.log_bounds`; posteriors are approximate, with an unknown error. It takes models that
+    "quadrature" does not, such as thousands of discrete variables that depend on a chain of continuous ones.
+    Questions that need no such density are answered exactly.
 
     Args:
         max_iter: the largest number of sweeps over all densities.
-        tol: converged when none of them moves by more than this, relative to its width.
+        tol: converged when no density moves by more than this, relative to its width.
 
     >>> Variational(tol=1e-8).max_iter
     500

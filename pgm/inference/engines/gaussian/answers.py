@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def marginals(
     variables: VariableList, posterior: HybridSums, places: Sequence[int] | None, flat: np.ndarray
 ) -> Marginals:
-    """P(variable | known) for all or some unobserved variables; `flat` has those of the discrete ones."""
+    """P(variable | evidence) of all or some unobserved variables; `flat` has those of the discrete ones."""
     hard, report = posterior.known.hard, posterior.report
     left = [i for i in (range(len(variables)) if places is None else places) if i not in hard]
     is_continuous = posterior.gaussians.index_of >= 0
@@ -70,7 +70,7 @@ def _of_own(
 def gathered(
     variables: VariableList, each: Mapping[str, Distribution | Density], report: Report
 ) -> Marginals:
-    """Distributions computed separately, as one answer in model order."""
+    """Distributions computed separately, as one answer in the order of the model."""
     every = [v for v in variables if v.name in each]
     plain = [v for v in every if not v.continuous]
     flat = np.concatenate([np.empty(0), *(each[v.name].values for v in plain)])
@@ -80,7 +80,7 @@ def gathered(
 
 
 def samples(variables: VariableList, posterior: HybridPosterior, n: int, rng: np.random.Generator) -> Samples:
-    """Cases from P(all variables | known)."""
+    """Cases from P(all variables | evidence)."""
     codes, values = posterior.draw(n, rng)
     columns = {}
     for i, v in enumerate(variables):
@@ -117,7 +117,7 @@ def _top(
 ) -> Assignment:
     """The mode of the density of some variables, all else integrated out.
 
-    If the covariance is singular, of the density on the affine subspace of their values.
+    If the covariance is singular, the density is that on the affine subspace of their values.
     """
     asked = tuple(variables[i] for i in places)
     names = [v.name for v in asked]

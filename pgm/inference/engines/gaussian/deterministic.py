@@ -1,7 +1,7 @@
-"""The density of variables some of which are functions of the others: with respect to which measure.
+"""The joint density where some variables are functions of others: with respect to which measure.
 
-It is that of the hidden variables with noise; if observed ones without noise constrain them by equations
-C x = b, it is a density on that affine subspace, with respect to its Euclidean measure.
+It is the density of the hidden variables with noise; if observed ones without noise constrain them by
+equations C x = b, it is the density on that affine subspace, with respect to its Euclidean measure.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _HARD = 2  # as in compiled.py
 
 
 def check_comparable(posterior: HybridSums) -> None:
-    """Raise if open states decide what is a function of what: densities on different planes would compete."""
+    """Raise if hidden states decide what is a function of what: their densities are not comparable."""
     d = posterior.gaussians.arrays
     exact = np.flatnonzero(d.sd == 0.0)
     owners = np.unique(np.searchsorted(d.row_at, exact, side="right") - 1)
@@ -49,7 +49,7 @@ def check_comparable(posterior: HybridSums) -> None:
 
 
 def stretch(posterior: HybridSums, made: Eliminated, states: np.ndarray) -> float:
-    """The correction from the value that elimination gives to the logarithm of that density.
+    """What must be added to the result of elimination for the logarithm of that density.
 
     Elimination solves equations for whichever variable comes first, and integrates over the rest.
     """
@@ -71,7 +71,7 @@ def stretch(posterior: HybridSums, made: Eliminated, states: np.ndarray) -> floa
 
 
 def chosen_rows(posterior: HybridSums, states: np.ndarray) -> np.ndarray:
-    """Which row of its density each variable has under these states of all discrete ones."""
+    """The row of each variable's density that these states of all discrete variables select."""
     d, cards = posterior.gaussians.arrays, posterior.program.arrays.cards
     rows = d.row_at[:-1].copy()
     for x in np.flatnonzero(np.diff(d.switch_at)).tolist():

@@ -1,4 +1,4 @@
-"""Runs the elimination of continuous variables: rows for the outward pass, tables over discrete ones."""
+"""Elimination of continuous variables: tables over discrete ones, and rows for the outward pass."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from pgm.runtime.running import GAUSSIAN, Impossible, run
 from pgm.variables import Interval
 
 REPEATED, _SOFT = 1 << 20, 1  # as in compiled.py
-_LARGE = 1e7  # inner steps of the outward pass through a clique; larger ones use matrix blocks of this width:
-_BLOCK = 256
+_LARGE = 1e7  # inner steps of the outward pass through a clique; those with more go in blocks of matrices
+_BLOCK = 256  # columns of such a block
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -27,7 +27,7 @@ class Eliminated:
 
     layout: StrongTreeLayout
     logs: np.ndarray  # one for each configuration of each clique
-    orders: np.ndarray  # int64, as compiled.eliminate counts them
+    orders: np.ndarray  # int64: how many exact values or repeated equations each has met
     rows: np.ndarray
     kinds: np.ndarray
     plain_logs: np.ndarray  # the same for densities with nothing hidden
@@ -92,9 +92,15 @@ def eliminate(
 def moments(
     made: Eliminated, which: np.ndarray, weights: Mapping[int, np.ndarray], clock: Clock, from_: int = 0
 ) -> Moments:
-    """First two moments of the cliques in `which`, parents first; `weights` of each root's configurations.
+    """The first two moments of the cliques in `which`, parents first.
 
-    Of the variables that each eliminates, only those from index `from_` on: the last ones need no others.
+    Args:
+        made: the result of the inward pass.
+        which: the cliques.
+        weights: of the configurations of each root clique.
+        clock: the clock of the question.
+        from_: only the variables from this index on, among those that each clique eliminates, are wanted: the
+            last ones do not depend on those before.
     """
     layout, t = made.layout, made.layout.tree
     weight = np.zeros(made.logs.size)
@@ -173,8 +179,8 @@ def tables(
 ) -> dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]]:
     """The tables that elimination leaves over the discrete variables.
 
-    Returns for each set of them a table of logarithms, and one of how many exact values or repeated equations
-    each entry has met. `extra` has more logarithms of some roots.
+    Returns for each set of them a table of logarithms, and another of how many exact values or repeated
+    equations each entry has met. `extra` has logarithms to add at some root cliques.
     """
     layout, t = made.layout, made.layout.tree
     constant, constant_order = 0.0, 0
@@ -191,10 +197,10 @@ def tables(
             made.plain_orders,
         ),
     )
-    for number, (which, axis_at, axes, log_at, logs, orders) in enumerate(sources):
+    for source, (which, axis_at, axes, log_at, logs, orders) in enumerate(sources):
         if not which.size:
             continue
-        if number == 0 and extra:
+        if source == 0 and extra:
             logs = logs.copy()
             for c, more in extra.items():
                 logs[log_at[c] : log_at[c + 1]] += more
@@ -245,7 +251,7 @@ def log_inside(mean: np.ndarray, variance: np.ndarray, interval: Interval) -> np
     with np.errstate(divide="ignore", invalid="ignore"):
         a, b = (interval.lo - mean) / sd, (interval.hi - mean) / sd
         width = (interval.hi - interval.lo) / sd
-        flip = a > 0  # the left tail keeps its digits
+        flip = a > 0  # the left tail has more digits
         a, b = np.where(flip, -b, a), np.where(flip, -a, b)
         low, high = log_ndtr(a), log_ndtr(b)
         near = np.log(np.maximum(ndtr(b) - ndtr(a), 0.0))
@@ -260,7 +266,7 @@ def log_inside(mean: np.ndarray, variance: np.ndarray, interval: Interval) -> np
 
 
 def refuse_repeats(names: Sequence[str]) -> InvalidEvidence:
-    """The message for an infinite density."""
+    """The error where the evidence has no finite density."""
     return InvalidEvidence(
         f"What is given of {listed(names)} has no density: without noise (sd = 0) some of it follows from "
         "the rest. Leave that out, or give it a positive sd."

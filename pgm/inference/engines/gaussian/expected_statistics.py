@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pgm.inference.engines.gaussian.elimination import Eliminated, Moments
     from pgm.inference.engines.gaussian.hybrid import HybridPosterior
 
-Weights = Callable[[Sequence[int]], np.ndarray]  # P(states of these discrete variables | known)
+Weights = Callable[[Sequence[int]], np.ndarray]  # P(states of these discrete variables | evidence)
 
 
 def expected_moments(posterior: HybridPosterior, weights: Weights) -> dict[int, GaussianStatistics]:
@@ -63,7 +63,7 @@ class _Rows:
     """Weight, mean and covariance for each row of each density."""
 
     def __init__(self, posterior: HybridPosterior) -> None:
-        """For all densities of a model; every row starts with zero weight."""
+        """Make room for all densities of a model; every row starts with weight zero."""
         self._posterior, d = posterior, posterior.gaussians.arrays
         self._counts, self._sizes = np.diff(d.row_at), np.diff(d.parent_at) + 1
         self._mean_at = starts(self._counts * self._sizes)
@@ -76,7 +76,7 @@ class _Rows:
             self._digit[v] = code
 
     def add(self, made: Eliminated, found: Moments, cliques: np.ndarray, wanted: np.ndarray) -> None:
-        """Collect the wanted variables whose densities belong to these cliques."""
+        """Add the statistics of the wanted variables whose densities belong to these cliques."""
         at, layout = self._posterior, made.layout
         run(
             "families", at.gaussians.arrays, layout.tree, cliques, wanted, layout.cards, self._digit.copy(),
@@ -86,7 +86,7 @@ class _Rows:
         )  # fmt: skip
 
     def add_observed(self, made: Eliminated, weights: Weights) -> None:
-        """Collect the variables with no hidden continuous variable in their density."""
+        """Add the statistics of the variables with no hidden continuous variable in their family."""
         layout, d, value = made.layout, self._posterior.gaussians.arrays, self._posterior.value
         for i, x in enumerate(layout.plain.tolist()):
             axes = layout.plain_axes[layout.plain_axis_at[i] : layout.plain_axis_at[i + 1]].tolist()
@@ -98,7 +98,7 @@ class _Rows:
             self._mean[self._mean_at[x] : self._mean_at[x + 1]] = np.tile(members, self._counts[x])
 
     def statistics(self) -> dict[int, GaussianStatistics]:
-        """All of them, by the positions of the variables."""
+        """The statistics of all densities, by the positions of their variables."""
         found, d = {}, self._posterior.gaussians.arrays
         for x, v in enumerate(self._posterior.gaussians.positions.tolist()):
             k, n = int(self._counts[x]), int(self._sizes[x])

@@ -1,4 +1,4 @@
-"""Models for states that depend on continuous variables: the real one, plus variables for their scores."""
+"""A model extended by variables for the scores of discrete variables with continuous parents."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def extended(
     """The model with more continuous variables, and with more discrete ones of these domains.
 
     Args:
-        compiled: the model, some of whose states depend on continuous variables.
+        compiled: the model, some of whose discrete variables have continuous parents.
         sums: densities of the new continuous variables, the last of all variables.
         more: new tables.
         domains: of the new variables, in their order.

@@ -10,14 +10,14 @@ from pgm.runtime.kinds import Ints, Ints32
 class StrongTree(NamedTuple):
     """Cliques that eliminate continuous variables, children first; discrete ones come after all of these."""
 
-    parent: Ints  # [C] -1: nothing continuous is left, only a table
-    own: Ints  # [C] the number of variables it eliminates
+    parent: Ints  # [C] -1 for a root: it leaves only a table over discrete variables
+    own: Ints  # [C] how many variables it eliminates
     column_at: Ints  # [C + 1]
     columns: Ints32  # continuous variables: those it eliminates, in this order, then the others
     axis_at: Ints  # [C + 1]
     axes: Ints32  # its discrete variables, by position
     density_at: Ints  # [C + 1]
-    densities: Ints32  # whose densities are multiplied in here
+    densities: Ints32  # variables whose densities are multiplied in here
     child_at: Ints  # [C + 1]
     children: Ints32
     log_at: Ints  # [C + 1] where its configurations of discrete states begin

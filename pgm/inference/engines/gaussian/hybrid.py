@@ -1,4 +1,4 @@
-"""One model with continuous variables under one set of evidence: these are eliminated, tables are left."""
+"""A model with continuous variables and its evidence: they are eliminated, and tables are left."""
 
 from __future__ import annotations
 
@@ -49,21 +49,23 @@ if TYPE_CHECKING:
     from pgm.inference.engines.plan import Plan
 
 _LN2 = math.log(2.0)
-_FARTHEST = 1e9  # logarithms that tables hold
+_FARTHEST = 1e9  # between the logarithms of a table
 _NOTHING = np.empty(0, np.int64)
-_DOUBLES = 600.0  # logarithms further apart are not weights in doubles
+_DOUBLES = 600.0  # logarithms further apart do not fit weights in doubles
 _MIXTURE_BYTES = 2e8  # of mixtures for all variables at once; above, only their moments are kept
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Solved:
-    """The continuous variables eliminated: what is left for the discrete ones, and the way back."""
+    """A model whose continuous variables have been eliminated, and what the outward pass needs."""
 
     made: Eliminated | None  # None: no continuous variable matters
     discrete: TableSums
     offset: float  # log of the factor to multiply `discrete` by
-    repeats: bool  # some of the evidence follows from the rest: there is no density
-    tables: Mapping[tuple[int, ...], int]  # which factors of `discrete` stand for continuous variables
+    repeats: bool  # some of the evidence follows from the rest without noise, so it has no density
+    tables: Mapping[
+        tuple[int, ...], int
+    ]  # the factors of `discrete` that elimination left, by their variables
 
     def factor(self, axes: tuple[int, ...]) -> int:
         """The index of the table over these variables in the program of `discrete`."""
@@ -74,18 +76,21 @@ class Solved:
 class HybridSums(Context, NamedSums):
     """A compiled model with continuous variables and its evidence, ready to be summed.
 
-    The discrete variables are summed by another engine, in whose tables a continuous one has a single state;
-    `known` covers only the discrete ones.
+    The discrete variables are summed by another engine, for which a continuous variable has a single state;
+    `known` holds the evidence on discrete variables only.
     """
 
     plain: TableSums = field(kw_only=True)  # the discrete part by itself
     gaussians: Gaussians = field(kw_only=True)
     factors: Sequence[Factor] = field(kw_only=True)  # of the discrete part
     soft: dict[int, np.ndarray] = field(kw_only=True)  # marginals wanted of discrete variables
-    seen: np.ndarray = field(kw_only=True)  # uint8[n]
-    value: np.ndarray = field(kw_only=True)  # float64[n]
+    seen: np.ndarray = field(kw_only=True)  # uint8[n] which continuous variables are observed
+    value: np.ndarray = field(kw_only=True)  # float64[n] their values
     intervals: dict[int, Interval] = field(kw_only=True)
-    linked: Linked | None = field(kw_only=True)  # states with continuous parents, observed where they matter
+    linked: Linked | None = field(
+        kw_only=True
+    )  # discrete variables with continuous parents, which are observed where they matter
+    # of observed blocks with densities of their own, see own_densities.py
     likelihoods: Mapping[tuple[int, ...], np.ndarray] = field(kw_only=True, default_factory=dict)
     unknown: np.ndarray = field(kw_only=True)  # bool[n], see own_densities.py
     solved: dict[object, Solved] = field(kw_only=True, default_factory=dict)
@@ -140,7 +145,7 @@ class HybridSums(Context, NamedSums):
         return self.trees.get(key, lay_out)
 
     def refuse_unknown(self, relevant: np.ndarray | None = None, *, others: bool = False) -> None:
-        """Refuse a question about hidden variables with arbitrary densities; None: about all of them.
+        """Refuse a question that needs hidden variables with arbitrary densities; None: that needs all.
 
         `others`: the same question about other variables has an answer.
         """
@@ -152,7 +157,7 @@ class HybridSums(Context, NamedSums):
             )
 
     def _reachable(self) -> np.ndarray:
-        """The continuous variables that exact inference can speak about."""
+        """The continuous variables about which exact inference has answers."""
         return np.flatnonzero(~self.unknown)
 
     def solve(
@@ -162,7 +167,13 @@ class HybridSums(Context, NamedSums):
         everything: bool = False,
         maximise: bool = False,
     ) -> Solved:
-        """Eliminate the continuous variables; the targets are kept for last, in one clique."""
+        """Eliminate the continuous variables, the targets last and in one clique; results are kept.
+
+        Args:
+            targets: indices of continuous variables.
+            everything: keep all continuous variables in the tree, irrelevant ones included.
+            maximise: for the mode of the density instead of its integral.
+        """
         key = (tuple(targets), everything, maximise)
         if key not in self.solved:
             self.solved[key] = self._solve(np.array(targets, dtype=np.int64), everything, maximise)
@@ -223,9 +234,9 @@ class HybridSums(Context, NamedSums):
     def _root(
         self, made: Eliminated, c: int, columns: Sequence[int], weight: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and covariance of a clique without a parent, for each of its configurations.
+        """Mean and covariance of a root clique, for each of its configurations.
 
-        Only those of the columns asked for need be right, and of those after them.
+        They are right for the columns asked for and for all columns after the first of these.
         """
         t = made.layout.tree
         assert t.parent[c] < 0
@@ -250,7 +261,7 @@ class HybridSums(Context, NamedSums):
             if not possible.any():
                 raise Impossible
             some = orders[possible]
-            if axes:  # large, it may be: each pass over it takes its time
+            if axes:  # it may be large: each pass over it takes time
                 self.clock.check()
             repeats = repeats or bool(some.any())
             if axes and (some >= elimination.REPEATED).any() and (some != some.flat[0]).any():
@@ -278,8 +289,7 @@ class HybridSums(Context, NamedSums):
                 raise InvalidEvidence(
                     f"{listed(self.named(np.flatnonzero(self.seen)))}: so far from the expected values "
                     f"that the likelihoods of different states differ by a factor of e**{top - low:.3g}; "
-                    "the largest "
-                    f"that can be handled is e**{_FARTHEST:g}. Use other units, or a larger sd."
+                    f"the largest that can be handled is e**{_FARTHEST:g}. Use other units, or a larger sd."
                 )
             self.clock.check()
             narrow = top - low < _DOUBLES
@@ -304,7 +314,7 @@ class HybridSums(Context, NamedSums):
         return Solved(made, discrete, offset, repeats, factor_of)
 
     def _span(self) -> float:
-        """How far apart the logarithms of the discrete part's products may be."""
+        """An upper bound on how far apart the logarithms of products of the discrete part are."""
         weights = [w[w > 0] for tables in self.known.weights.values() for w in tables]
         return -_LN2 * float(self.program.arrays.low.sum()) + math.fsum(
             math.log(w.max()) - math.log(w.min()) for w in weights
@@ -324,7 +334,7 @@ class HybridSums(Context, NamedSums):
         return solved.offset
 
     def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
-        """P(targets | known) of discrete variables."""
+        """P(targets | evidence) of discrete variables."""
         return self.solve().discrete.joint(targets, question)
 
     def density(self, positions: Sequence[int], variables: tuple[Variable, ...], report: Report) -> Density:
@@ -332,9 +342,9 @@ class HybridSums(Context, NamedSums):
         g = self.gaussians
         continuous = self.among(positions)
         if len(continuous) < len(positions):
-            with_states = [self.names[v] for v in positions if g.index_of[v] < 0]
+            discrete = [self.names[v] for v in positions if g.index_of[v] < 0]
             raise InvalidArgument(
-                f"A joint distribution is of discrete or of continuous variables; {listed(with_states)} and "
+                f"A joint distribution is over discrete or over continuous variables; {listed(discrete)} and "
                 f"{listed(self.named(continuous))} are of both kinds. Ask for them separately, or for the "
                 "continuous ones given each state."
             )
@@ -372,7 +382,10 @@ class HybridSums(Context, NamedSums):
     def _of_own(
         self, x: int, continuous: Sequence[int], variables: tuple[Variable, ...], report: Report
     ) -> Density:
-        """The moments of numbers of a block whose last one is x, on which no evidence depends."""
+        """The moments of variables of a block with a density of its own, which no evidence informs.
+
+        x is the last variable of the block.
+        """
         g, discrete = self.gaussians, self.solve().discrete
         axes = own_densities.switches_of(g, x)
         codes, open_ = self.known.hard, [v for v in axes if v not in self.known.hard]
@@ -390,7 +403,7 @@ class HybridSums(Context, NamedSums):
         return as_density(variables, weights, means[selected][:, columns], chosen, report, "moments")
 
     def refuse_truncated(self, continuous: Sequence[int], *, always: bool = False) -> None:
-        """Refuse an interval on one of these; `always`: on any variable, since no normal is left."""
+        """Refuse an interval on one of these; `always`: on any variable, where all densities matter."""
         held = [x for x in continuous if x in self.intervals]
         if held or always:
             some = held or list(self.intervals)
@@ -401,7 +414,7 @@ class HybridSums(Context, NamedSums):
             )
 
     def weights(self, solved: Solved, c: int) -> np.ndarray:
-        """P(configuration | known) of the discrete variables of a root clique."""
+        """P(configuration | evidence) of the discrete variables of a root clique, flat."""
         assert solved.made is not None
         t = solved.made.layout.tree
         axes = t.axes[t.axis_at[c] : t.axis_at[c + 1]].tolist()
@@ -412,7 +425,7 @@ class HybridSums(Context, NamedSums):
         return solved.discrete.joint(axes).ravel()
 
     def marginals(self, targets: Sequence[int] | None = None) -> np.ndarray:
-        """P(v | known) of all discrete variables, one after the other; continuous ones have one entry."""
+        """P(v | evidence) of all discrete variables, one after the other; continuous ones have one entry."""
         return self.solve(everything=self.at_once()).discrete.marginals()
 
     def at_once(self) -> bool:
@@ -462,19 +475,19 @@ class HybridSums(Context, NamedSums):
         )
 
     def distribution(self, variables: VariableList, targets: Sequence[int]) -> Distribution | Density:
-        """P(targets | known): a density if some are continuous."""
+        """P(targets | evidence): a density if they are continuous."""
         if self.among(targets):
             return self.density(targets, tuple([variables[i] for i in targets]), self.report)
         return NamedSums.distribution(self, variables, targets)
 
     def every_marginal(self, variables: VariableList, targets: Sequence[int] | None) -> Marginals:
-        """P(variable | known) of each variable that is not observed."""
+        """P(variable | evidence) of each variable that is not observed."""
         return answers.marginals(variables, self, targets, self.marginals())
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class HybridPosterior(HybridSums, NamedMaxima):
-    """The same with the exact engine for the discrete variables, which does more than sum."""
+    """The same with the exact engine for the discrete variables, which can do more than sum."""
 
     def _solved(self) -> Posterior:
         """The discrete part, for the exact engine."""
@@ -485,7 +498,7 @@ class HybridPosterior(HybridSums, NamedMaxima):
     def explained(
         self, targets: Sequence[int] | None, k: int
     ) -> tuple[list[Explanation], Callable[[], Wide | None]]:
-        """The k most probable states of discrete variables, and P(known)."""
+        """The k most probable states of discrete variables, and P(evidence)."""
         report_of = self._solved().report_of
         found = self.best(targets, k)
         return [
@@ -501,7 +514,7 @@ class HybridPosterior(HybridSums, NamedMaxima):
         *,
         normalised: bool,
     ) -> list[Assignment]:
-        """The k most probable; if some are continuous, the one of greatest density."""
+        """The k most probable assignments; if some targets are continuous, the one of greatest density."""
         if targets is None or self.among(targets):
             return answers.best(variables, self, targets, k, observed)
         return NamedMaxima.assignments(self, variables, targets, k, observed, normalised=normalised)
@@ -527,7 +540,7 @@ class HybridPosterior(HybridSums, NamedMaxima):
         return [(codes, times_exp(value, solved.offset), ties_broken) for codes, value, ties_broken in found]
 
     def expected_statistics(self) -> tuple[dict[int, np.ndarray], dict[int, GaussianStatistics]]:
-        """For each table of the discrete part P(entry | known), and the statistics of each density."""
+        """For each table of the discrete part P(entry | evidence), and the statistics of each density."""
         own = np.isin(np.arange(self.gaussians.n), list(self.gaussians.own))
         self.refuse_unknown(self.unknown & ~own)
         solved = self.solve(everything=not self.intervals and self.at_once())
@@ -536,7 +549,7 @@ class HybridPosterior(HybridSums, NamedMaxima):
         counts, p = discrete.expected_counts(), discrete.program.arrays
 
         def weights(axes: Sequence[int]) -> np.ndarray:
-            """P(states | known) of variables that select densities together."""
+            """P(states | evidence) of variables that select densities together."""
             key = tuple(sorted(axes))
             if key in solved.tables:
                 table = counts[solved.factor(key)].reshape(p.cards[list(key)])
@@ -550,11 +563,11 @@ class HybridPosterior(HybridSums, NamedMaxima):
 
         # Truncated to an interval, densities are no longer normal, and their statistics have no formula.
         densities = {} if self.intervals else expected_statistics.expected_moments(self, weights)
-        lines = {v: found for v, found in densities.items() if not own[self.gaussians.index_of[v]]}
-        return self._own(counts, discrete.program), lines
+        normals = {v: found for v, found in densities.items() if not own[self.gaussians.index_of[v]]}
+        return self._own(counts, discrete.program), normals
 
     def derivatives(self, *, zeros: bool) -> dict[int, np.ndarray]:
-        """For each table of the discrete part the derivative of log P(known) with respect to each entry."""
+        """For each table of the discrete part the derivative of log P(evidence) by each entry."""
         return self._own(self._solved().derivatives(zeros=zeros), self.solve().discrete.program)
 
     def _own(self, found: dict[int, np.ndarray], program: Program) -> dict[int, np.ndarray]:
@@ -567,7 +580,7 @@ class HybridPosterior(HybridSums, NamedMaxima):
         return {int(f): found[int(g)] for f, g in pairs if int(g) in found}
 
     def samples(self, variables: VariableList, n: int, rng: np.random.Generator) -> Samples:
-        """Cases from P(all variables | known)."""
+        """Cases from P(all variables | evidence)."""
         return answers.samples(variables, self, n, rng)
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -583,7 +596,7 @@ class HybridPosterior(HybridSums, NamedMaxima):
         cards = np.asarray(self.program.arrays.cards[: g.index_of.size])
         own_densities.draw(g, states, self.seen, noise, cards, rng)
         if solved.made is not None:
-            self._back(solved.made, cards, states, noise, values)
+            self._draw_outward(solved.made, cards, states, noise, values)
         steps = 8.0 * n * (barren.size + 1)
         run(
             "forward", g.arrays, barren, cards, states, noise, values,
@@ -593,7 +606,7 @@ class HybridPosterior(HybridSums, NamedMaxima):
             scores.draw_below(self, states, values, rng)
         return states, values
 
-    def _back(
+    def _draw_outward(
         self, made: Eliminated, cards: np.ndarray, states: np.ndarray, noise: np.ndarray, values: np.ndarray
     ) -> None:
         t = made.layout.tree
@@ -623,7 +636,7 @@ class HybridPosterior(HybridSums, NamedMaxima):
         states = np.ascontiguousarray(codes[None, : g.index_of.size].astype(np.int64))
         values = self.value[None, :].copy()
         cards = np.asarray(self.program.arrays.cards[: g.index_of.size])
-        self._back(solved.made, cards, states, np.zeros((1, g.n)), values)
+        self._draw_outward(solved.made, cards, states, np.zeros((1, g.n)), values)
         log = log_of(value) + solved.offset
         return codes, values[0], log + deterministic.stretch(self, solved.made, states[0])
 
@@ -631,7 +644,7 @@ class HybridPosterior(HybridSums, NamedMaxima):
 def hybrid_fields(
     compiled: ModelSnapshot, observed: Observed, plain: TableSums, soft: dict[int, np.ndarray]
 ) -> dict[str, Any]:
-    """The fields of a model with continuous variables: the evidence on them besides that in `plain`."""
+    """The fields of `HybridSums`: those of `plain`, and the continuous variables with their evidence."""
     gaussians = compiled.gaussians
     assert gaussians is not None
     n = gaussians.n

@@ -1,4 +1,4 @@
-"""States with continuous parents in many rows at once: asked about in one call, for all rows."""
+"""Discrete variables with continuous parents in many rows: their estimators are called once for all rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WIDTH = 4  # floats that a row takes besides its columns
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Link:
-    """The distribution of such a child in all rows of a frame; computed on first access."""
+    """The distribution of a child with continuous parents in all rows of a frame; computed when needed."""
 
     score: Any
     codes: Mapping[int, np.ndarray]  # of discrete variables by position, -1 where not observed
@@ -29,7 +29,7 @@ class _Link:
     _found: dict[str, Any] = field(default_factory=dict)
 
     def values_known(self) -> np.ndarray:
-        """In which rows all continuous parents that make a difference are observed."""
+        """Rows in which all continuous parents that make a difference are observed, as flags."""
         known = np.ones(self.n_rows, bool)
         for p, matters in zip(self.score.continuous.tolist(), self._matters(), strict=True):
             if matters and p not in self.complete:
@@ -46,7 +46,11 @@ class _Link:
         )
 
     def _laid_out(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rows to ask about: each row of the frame once for each configuration of its open parents."""
+        """The arguments of the call: each row of the frame once for each configuration of its open parents.
+
+        Returns where the configurations of each row begin (-1: left out), the codes of the discrete parents,
+        and the values of the continuous ones.
+        """
         score = self.score
         there = np.flatnonzero(self.values_known())
         nothing = np.full(self.n_rows, -1, np.int32)
@@ -76,23 +80,23 @@ class _Link:
             ],
             total,
         )
-        if not self._matters().all():  # what makes no difference may be missing
+        if not self._matters().all():  # a parent that makes no difference may be missing
             values = np.where(np.isnan(values), 0.0, values)
         return start, codes, values
 
     def open_at(self, row: int) -> list[int]:
-        """The discrete parents that a row does not have."""
+        """The discrete parents that are not observed in a row."""
         return [v for v in self.score.discrete.tolist() if v not in self.codes or self.codes[v][row] < 0]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Link(_Link):
-    """States with continuous parents, in all rows."""
+    """A discrete variable with continuous parents, in all rows."""
 
     score: Linking
 
     def shares(self) -> np.ndarray:
-        """P(child | row), where every row has all parents: (rows, states)."""
+        """P(child | row), where all parents are observed in every row: (rows, states)."""
         score = self.score
         codes = np.empty((self.n_rows, score.discrete.size), np.int64, order="F")
         for i, v in enumerate(score.discrete.tolist()):
@@ -124,14 +128,14 @@ class Link(_Link):
     def likelihood(
         self, rows: np.ndarray, axes: Sequence[int], digits: Sequence[np.ndarray], n: int
     ) -> np.ndarray:
-        """Log P(child | parents) + log(states), for configurations of the axes and rows that observe alike.
+        """Log P(child | parents) + log(states), for configurations of the axes and rows of one pattern.
 
-        The table in its place has 1 / states everywhere.
+        The table that holds its place in the model has 1 / states everywhere.
 
         Args:
             rows: of the frame.
             axes: discrete variables, the open ones of this family among them.
-            digits: of each axis its state in each of the n configurations.
+            digits: for each axis, its state in each of the n configurations.
             n: how many configurations there are.
         """
         start, logs = self.logs()
@@ -147,7 +151,7 @@ class Link(_Link):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CurveLink(_Link):
-    """Continuous variables given by a nonlinear regression on others, in all rows."""
+    """A continuous variable given by a nonlinear regression on others, in all rows."""
 
     score: RowNormal
 

@@ -1,4 +1,4 @@
-"""All continuous variables at once, in the outward pass through the tree."""
+"""Densities of all continuous variables at once, from the outward pass through the tree."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pgm.variables import Variable
 if TYPE_CHECKING:
     from pgm.inference.engines.gaussian.hybrid import HybridSums, Solved
 
-_FEW = 2  # joint tables computed one by one
+_FEW = 2  # joint tables that are computed one by one; if there are more, from the tree at once
 
 
 def densities(
@@ -77,7 +77,7 @@ def densities(
 def all_weights(
     posterior: HybridSums, solved: Solved, layout: StrongTreeLayout, flat: np.ndarray
 ) -> dict[int, np.ndarray]:
-    """P(configuration | known) of every root clique; `flat` has the marginals of all discrete variables."""
+    """P(configuration | evidence) of every root clique; `flat` has all discrete marginals."""
     t, state_at = layout.tree, posterior.program.arrays.state_at
     roots = np.flatnonzero(t.parent < 0).tolist()
     axes_of = {c: t.axes[t.axis_at[c] : t.axis_at[c + 1]].tolist() for c in roots}

@@ -1,8 +1,8 @@
 """Continuous variables with arbitrary densities: their likelihood where observed, errors where hidden.
 
-An observed block is a likelihood over the states that select its density. Its values are known then, and
-linear functions of them stay exact. Hidden, it takes part in no exact answer: what depends on it is
-`unknown`, and the questions about that are refused.
+A block is one variable, or several with a joint density. Observed, it is a likelihood over the states that
+select its density; its values are known, and linear functions of them stay exact. Hidden, it takes part in no
+exact answer: what depends on it is `unknown`, and questions that need it are refused.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ import numpy as np
 from pgm.errors import InvalidArgument, InvalidEvidence, listed
 from pgm.inference.program.continuous import Gaussians
 
-_PEAK_AT_ONE = 1.0 / np.sqrt(
-    2.0 * np.pi
-)  # the standard deviation of the normal density that is 1 at its mean
+# The standard deviation of the normal density that is 1 at its mean.
+_PEAK_AT_ONE = 1.0 / np.sqrt(2.0 * np.pi)
 
-Likelihoods = dict[tuple[int, ...], np.ndarray]  # logarithms by the positions of states, in rising order
+Likelihoods = dict[
+    tuple[int, ...], np.ndarray
+]  # logarithms, by the positions of discrete variables in rising order
 
 
 class Observed(NamedTuple):
-    """What observed blocks say."""
+    """The continuous variables and likelihoods once blocks are observed."""
 
-    gaussians: Gaussians  # in which they have density one where they are
+    gaussians: Gaussians  # in which observed blocks have density one at their values
     likelihoods: Likelihoods
 
 
@@ -45,14 +46,14 @@ def block_of(g: Gaussians, x: int) -> list[int]:
 
 
 def switches_of(g: Gaussians, x: int) -> list[int]:
-    """The positions of the states that select the density of x."""
+    """The positions of the discrete variables that select the density of x."""
     d = g.arrays
     found: list[int] = d.switches[d.switch_at[x] : d.switch_at[x + 1]].tolist()
     return found
 
 
 def whole_blocks(g: Gaussians, seen: np.ndarray) -> tuple[list[int], list[tuple[list[int], list[int]]]]:
-    """The observed blocks, each by its last variable; and what is and is not seen of partly observed ones."""
+    """The observed blocks, each by its last variable; and the observed and hidden parts of the others."""
     found, torn, covered = [], [], set()
     for x, own in g.own.items():
         if own.whole:
@@ -68,14 +69,13 @@ def whole_blocks(g: Gaussians, seen: np.ndarray) -> tuple[list[int], list[tuple[
 
 
 def refuse_torn(torn: Sequence[tuple[list[int], list[int]]], names: Sequence[str]) -> InvalidEvidence:
-    """The error for a block that is observed in part; `names` of the continuous variables."""
+    """The error for a block observed in part; `names` are those of all continuous variables."""
     there, missing = ([names[c] for c in part] for part in torn[0])
     block = [names[c] for c in sorted([*torn[0][0], *torn[0][1]])]
     if not missing:
         return InvalidEvidence(
             f"{listed(there)} was added as part of a block whose last variable is not in the network: add "
-            "all "
-            "of them, or remove it."
+            "all of them, or remove it."
         )
     is_are = "is" if len(there) == 1 else "are"
     return InvalidEvidence(
@@ -88,7 +88,7 @@ def observe(
     g: Gaussians, seen: np.ndarray, value: np.ndarray, codes: Mapping[int, int], cards: np.ndarray,
     names: Sequence[str],
 ) -> Observed:  # fmt: skip
-    """What the observed blocks say about the states that are open.
+    """The likelihoods of observed blocks over the hidden states that select their densities.
 
     Args:
         g: the continuous variables.
@@ -131,7 +131,7 @@ def unknown(g: Gaussians, seen: np.ndarray) -> np.ndarray:
 
 
 def asked_for(g: Gaussians, asked: Sequence[int], seen: np.ndarray, intervals: Sequence[int]) -> int | None:
-    """The last number of the hidden block that all of these are in, if no evidence depends on it."""
+    """The last variable of the hidden block that contains all of these, if no evidence depends on it."""
     if not asked or asked[0] not in g.own or any(x not in g.own or seen[x] for x in asked):
         return None
     block = block_of(g, asked[0])
@@ -148,13 +148,14 @@ def asked_for(g: Gaussians, asked: Sequence[int], seen: np.ndarray, intervals: S
 def refuse(names: Sequence[str], unknowns: Sequence[str], *, others: bool = False) -> InvalidArgument:
     """The error where an exact answer would need the density of hidden variables; `others` have answers."""
     them = "it" if len(names) == 1 else "them"
-    depends = "" if set(names) == set(unknowns) else f" (what is asked or given depends on {listed(names)})"
+    depends = (
+        "" if set(names) == set(unknowns) else f" (the question or the evidence depends on {listed(names)})"
+    )
     return InvalidArgument(
         f"{listed(names)}, not observed, {'has a density' if len(names) == 1 else 'have densities'} of "
         f"{'its' if len(names) == 1 else 'their'} own, and exact inference has no form for {them}{depends}. "
         f'Observe {them}, or draw: engine="likelihood-weighting" or "gibbs". The density of a value is '
-        "exact: "
-        f"net.probability({{{names[0]!r}: value}}, given=...)."
+        f"exact: net.probability({{{names[0]!r}: value}}, given=...)."
         f"{' targets=[...] asks for other variables alone.' if others else ''}"
     )
 
@@ -163,9 +164,9 @@ def draw(
     g: Gaussians, states: np.ndarray, seen: np.ndarray, noise: np.ndarray, cards: np.ndarray,
     rng: np.random.Generator, only: int | None = None,
 ) -> None:  # fmt: skip
-    """Put draws of hidden blocks where noise is: their stand-ins have mean 0 and standard deviation 1.
+    """Draw hidden blocks into the columns of `noise`: the normals in their place have mean 0 and sd 1.
 
-    `only`: of the block that has this variable.
+    `only`: just the block that has this variable.
     """
     for x, own in g.own.items():
         if own.whole and not seen[x] and (only is None or only in columns_of(g, x)):

@@ -1,11 +1,11 @@
-"""Quadrature on a grid, for states that depend on hidden continuous variables.
+"""Quadrature on a grid, for discrete variables with hidden continuous parents.
 
-Such a state depends on a few linear combinations of these, its scores. A score gets a grid: an extra discrete
-variable, whose states are the points, and an extra continuous one, observed as 0: the score less the point.
-The model is then conditional linear Gaussian again, the state has a table, and all of exact inference
-applies to it. On an even grid such sums over normal densities converge faster than any power of the spacing
-(Trefethen & Weideman 2014, The exponentially convergent trapezoidal rule). The same grid shifted by half a
-step has an error of the other sign, so the difference of two answers estimates their error.
+Such a variable depends on a few linear combinations of these, its scores. A score gets a grid: an extra
+discrete variable, whose states are the points, and an extra continuous one, observed as 0: the score less the
+point. The model is then conditional linear Gaussian again, the discrete variable has a table, and all of
+exact inference applies. On an even grid such sums over normal densities converge faster than any power of
+the spacing (Trefethen & Weideman 2014, The exponentially convergent trapezoidal rule). The same grid shifted
+by half a step has an error of the other sign, so the difference of two answers estimates their error.
 """
 
 from __future__ import annotations
@@ -39,14 +39,16 @@ if TYPE_CHECKING:
     from pgm.inference.engines.model_snapshot import ModelSnapshot
 
 _Answer = TypeVar("_Answer")
-_MOST_HIDDEN = 2  # hidden, of what is not linear
-_OWN_POINTS = {1: 1024, 2: 128}  # on each of their axes: how steep it is is unknown
-_OWN_REACH = 4.0  # standard deviations more, where an observed state moves a variable by an unknown amount
+_MOST_HIDDEN = 2  # hidden parents of a distribution that is not linear in them
+_OWN_POINTS = {1: 1024, 2: 128}  # at least, on each of their axes: how steep it is is not known
+_OWN_REACH = (
+    4.0  # additional standard deviations, where an observed state moves a variable by an unknown amount
+)
 _REACH = 8.5  # standard deviations to either side of the mean; beyond is 1e-17
-# Of a step: in standard deviations of the narrowest normal, and in log odds. Both leave errors of some 1e-12.
+# A step, in standard deviations of the narrowest normal and in log odds. Both leave errors of about 1e-12.
 _STEP, _ODDS_STEP = 0.8, 0.5
-_TIED = 1e-9  # share of a variance left given other scores: less counts as zero
-_CORRELATED = 0.3  # scores with more are decomposed into independent ones
+_TIED = 1e-9  # share of its variance that a score keeps given the others: less counts as zero
+_CORRELATED = 0.3  # scores with larger correlations are transformed into uncorrelated ones
 _MOST_POINTS = 1_000_000
 _ROUNDING = 2.0**-52  # no sum is more accurate
 _FEW = 3  # scores whose distributions are computed one by one
@@ -56,16 +58,16 @@ _MOST_STEPS, _AT_REST = 60, 1e-2  # of the search for a peak
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Axes:
-    """Sums of hidden variables that have a grid, and how scores are composed of them."""
+    """Linear combinations of hidden variables, each with a grid, and the scores in terms of them."""
 
     hidden: np.ndarray  # the hidden variables that occur
     weights: np.ndarray  # (axes, hidden)
-    shares: list[np.ndarray]  # of each open distribution: (axes, states), 0 for the first state
+    shares: list[np.ndarray]  # for each open distribution: (axes, states), 0 for the first state
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Grid:
-    """Even points on each axis."""
+    """Evenly spaced points on each axis."""
 
     low: np.ndarray
     step: np.ndarray
@@ -90,7 +92,7 @@ def prepare(
     *,
     fit: bool = True,
 ) -> Sums:
-    """The exact engine if no sum is needed, else two runs of it, on grids that are half a step apart."""
+    """The exact engine if no grid is needed, else two runs of it, on grids that are half a step apart."""
     found = None if compiled.linked is None else tabulate(compiled, observed, about)
     if found is not None:
         refuse_unknown(found)
@@ -106,14 +108,14 @@ def prepare(
 
 
 def _check_few(compiled: ModelSnapshot, open_: Sequence[Open]) -> None:
-    """Refuse what is not linear in more hidden continuous variables than a grid can cover."""
+    """Refuse nonlinear distributions of more hidden continuous parents than a grid can cover."""
     assert compiled.gaussians is not None
     for one in open_:
         if not one.score.linear and one.hidden.size > _MOST_HIDDEN:
             hidden = [compiled.names[int(compiled.gaussians.positions[x])] for x in one.hidden]
             raise InvalidArgument(
                 f"{compiled.names[one.score.child]!r} depends on {listed(hidden)}, not observed: a grid "
-                f"follows up to {_MOST_HIDDEN} such inputs of an estimator. Observe some of them."
+                f"covers at most {_MOST_HIDDEN} such inputs of an estimator. Observe some of them."
             )
 
 
@@ -136,7 +138,7 @@ def _independent(open_: Sequence[Open]) -> Axes:
         needed,
         f"{len(open_):,} discrete variables in this question depend on {hidden.size:,} unobserved continuous "
         "ones, and the weights alone take",
-        "Ask for less at once, observe some of the continuous ones",
+        "Ask about fewer variables at once, observe some of the continuous ones",
     )
     weights = np.zeros((count, hidden.size))
     shares = [np.zeros((count, one.weights.shape[1])) for one in open_]
@@ -151,7 +153,7 @@ def _independent(open_: Sequence[Open]) -> Axes:
 
 
 def _basis(open_: Sequence[Open]) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """For scores that share variables: these, the sums, and the weight of each sum in each state's score."""
+    """For scores that share variables: these, a basis, and each state's score in terms of the basis."""
     hidden = np.unique(np.concatenate([one.hidden for one in open_]))
     basis = np.zeros((0, hidden.size))
     each = []
@@ -161,7 +163,7 @@ def _basis(open_: Sequence[Open]) -> tuple[np.ndarray, np.ndarray, list[np.ndarr
         each.append(rows)
         for row in rows:
             most = np.abs(row).max()
-            if most > 0.0 and not _said(basis, row / most):
+            if most > 0.0 and not _spans(basis, row / most):
                 basis = np.vstack([basis, row / most])
     inverse, shares = np.linalg.pinv(basis), []
     for rows in each:
@@ -172,7 +174,7 @@ def _basis(open_: Sequence[Open]) -> tuple[np.ndarray, np.ndarray, list[np.ndarr
     return hidden, basis, shares
 
 
-def _said(basis: np.ndarray, row: np.ndarray) -> bool:
+def _spans(basis: np.ndarray, row: np.ndarray) -> bool:
     """Whether the basis spans a row."""
     if (row[~basis.any(axis=0)] != 0.0).any():  # it has a variable that occurs in no other
         return False
@@ -186,7 +188,7 @@ def _said(basis: np.ndarray, row: np.ndarray) -> bool:
 def _spread(
     found: Tabulated, observed: Observed, axes: Axes, points: int | None, names: Sequence[str], clock: Clock
 ) -> tuple[Axes, Grid]:
-    """A grid for each axis, from the distribution of its sum before the states are taken into account."""
+    """A grid for each axis, from the distribution of its sum before the open distributions count."""
     n = len(axes.weights)
     compiled = _with_sums(found.compiled, axes)
     first = len(found.compiled.names)
@@ -224,7 +226,7 @@ def _spread(
                 shares[j][block] = root.T @ shares[j][block]
         mine = sorted({j for i in block for j in users[i]})
         ranges = np.array([np.ptp(shares[j][block], axis=1) * found.open_[j].score.linear for j in mine])
-        own = np.zeros((len(block), 2))  # of each axis: how many points it has at least, how far it reaches
+        own = np.zeros((len(block), 2))  # for each axis: the fewest points, and how far it must reach beyond
         for j in mine:
             one = found.open_[j]
             if not one.score.linear:
@@ -248,8 +250,8 @@ def _spread(
     if wanted.max() > _MOST_POINTS:
         why = "" if points else ": their precisions differ widely, or a weight is very large"
         raise TooLarge(
-            f"The scores of {listed(names)} would take a grid of {wanted.max():.2g} points{why}. "
-            f"Set engine=pgm.engines.Quadrature(points=...) to fewer, at most {_MOST_POINTS:,}."
+            f"The scores of {listed(names)} need a grid of {wanted.max():.2g} points{why}. "
+            f"Give engine=pgm.engines.Quadrature(points=...) fewer, at most {_MOST_POINTS:,}."
         )
     return Axes(axes.hidden, weights, shares), Grid(low, (high - low) / wanted, wanted.astype(np.int64))
 
@@ -276,7 +278,7 @@ def _densities(
 
 
 def _seen(one: Open, observed: Observed, compiled: ModelSnapshot) -> tuple[np.ndarray, int] | None:
-    """The known part of the scores and the state, if both are known: then only the sums are left."""
+    """The known part of the scores and the observed state; None unless both are known."""
     if not one.score.linear:
         return None
     code = observed.hard.get(compiled.names[one.score.child])
@@ -290,8 +292,8 @@ def _peaks(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The maximum of normal densities times the probabilities of observed states, by Newton's method.
 
-    Returns the points, and the slope of the logarithm that is left there: it is concave, and bends at least
-    as the normal does, so that the peak is no further than the covariance times the slope.
+    Returns the points, and the gradient of the logarithm there. The logarithm is concave, with at least the
+    curvature of the normal, so that the peak is no further than the covariance times the gradient.
     """
     precision = np.linalg.inv(covs)
 
@@ -329,7 +331,7 @@ def _peaks(
 
 
 def _is_flat(covs: np.ndarray) -> bool:
-    """Whether some sum is certain, or a function of the others, in one of these normals."""
+    """Whether in one of these normals some sum is constant, or a function of the others."""
     variances = np.einsum("kii->ki", covs)
     if (variances <= 0.0).any():
         return True
@@ -362,8 +364,7 @@ def _blocks(found: Tabulated, posterior: HybridPosterior, axes: Axes) -> list[li
     return list(groups.values())
 
 
-# --- models that approximate the real one
-# ---------------------------------------------------------------------
+# --- models that approximate the given one ------------------------------------------------------------------
 
 
 def _with_sums(compiled: ModelSnapshot, axes: Axes) -> ModelSnapshot:
@@ -423,7 +424,7 @@ def _too_many(count: int, names: Sequence[str]) -> TooLarge:
 def _sum(
     compiled: ModelSnapshot, axes: Axes, i: int, points: np.ndarray, position: int, switch: list[int]
 ) -> GaussianFactor:
-    """The sum of an axis less each of these points."""
+    """The density of the sum of an axis less each of these points."""
     assert compiled.gaussians is not None
     used = np.flatnonzero(axes.weights[i])
     parents = compiled.gaussians.positions[axes.hidden[used]].tolist()
@@ -451,7 +452,7 @@ class OnGrids:
 
     @property
     def report(self) -> Report:
-        """The number of points, and the distance of the other grid's answer from the last answer."""
+        """The count of points, and the distance between the last answer and that on the other grid."""
         return self.reports[-1]
 
     @property
@@ -461,7 +462,7 @@ class OnGrids:
 
     def _both(self, ask: Callable[[HybridPosterior], _Answer]) -> _Answer:
         first, other = (ask(self._on(run)) for run in self.runs)
-        error = max(_apart(first, other), _ROUNDING)
+        error = max(_difference(first, other), _ROUNDING)
         points = self.runs[0].points
         self.reports.append(Report("quadrature", exact=False, error=error, points=points, given=self.given))
         return first
@@ -476,14 +477,14 @@ class OnGrids:
         return self._both(lambda p: p.total())
 
     def distribution(self, variables: VariableList, targets: Sequence[int]) -> Distribution | Density:
-        """P(targets | known); means and variances of continuous variables."""
+        """P(targets | evidence); means and variances of continuous variables."""
         found: Distribution | Density = _reported(
             self._both(lambda p: p.distribution(variables, targets)), self.report
         )
         return found
 
     def every_marginal(self, variables: VariableList, targets: Sequence[int] | None) -> Marginals:
-        """P(variable | known) of each variable that is not observed."""
+        """P(variable | evidence) of each variable that is not observed."""
         found: Marginals = _reported(self._both(lambda p: p.every_marginal(variables, targets)), self.report)
         return found
 
@@ -492,17 +493,17 @@ class OnGrids:
         return replace(self._on(self.runs[0]).plan(question, targets), engine="quadrature", exact=False)
 
 
-def _apart(a: Any, b: Any) -> float:
-    """The largest difference of probabilities, means and standard deviations; of a total, that of its log."""
+def _difference(a: Any, b: Any) -> float:
+    """The largest difference of probabilities, means and standard deviations; for totals, of their logs."""
     if isinstance(a, Density):
         return float(max(np.abs(a.mean - b.mean).max(), np.abs(a.std - b.std).max()))
     if isinstance(a, Distribution):
         return float(np.abs(a.values - b.values).max())
     if isinstance(a, Marginals):
-        return max((_apart(a[name], b[name]) for name in a), default=0.0)
+        return max((_difference(a[name], b[name]) for name in a), default=0.0)
     (x, i), (y, j) = a, b
-    apart: float = math.log(x / y) + (i - j) * math.log(2.0)
-    return abs(apart)
+    difference: float = math.log(x / y) + (i - j) * math.log(2.0)
+    return abs(difference)
 
 
 def _reported(found: Any, report: Report) -> Any:

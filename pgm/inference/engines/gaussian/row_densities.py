@@ -1,4 +1,4 @@
-"""The normal part of rows that observe the same variables: log densities, and means of what is hidden."""
+"""Normal densities of rows with one pattern of observed variables, and means of the hidden ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from pgm.inference.program.continuous import Gaussians
 
 _LOG_2PI = math.log(2.0 * math.pi)
-_LEAST_PIVOT = 1e-6  # of a variance, left when what is before it is known: below, digits have been lost
+_LEAST_PIVOT = 1e-6  # share of a variance that earlier variables leave: below, digits have been lost
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -20,24 +20,24 @@ class Normals:
     """The normal part under each of K configurations of the open discrete variables that select densities."""
 
     axes: list[int]
-    rows: dict[int, np.ndarray]  # of each continuous variable that matters, which row of its density: (K,)
+    rows: dict[int, np.ndarray]  # the row of its density, for each continuous variable that matters: (K,)
     order: list[int]  # these variables, parents first
 
 
 class Conditional:
     """Log densities of observed and means of hidden variables, for K configurations and all rows."""
 
-    left: np.ndarray  # (K, hidden, hidden) the covariance of what is hidden, given what was observed
-    # Blocks with densities of their own besides, and which selection each configuration has.
+    left: np.ndarray  # (K, hidden, hidden) the covariance of the hidden variables given the observed ones
+    # Observed blocks with densities of their own, and the density that each configuration selects.
     own: Mapping[int, np.ndarray] = MappingProxyType({})
 
     def of(self, values: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-        """For values (seen, rows): logarithms (K, rows), and for each hidden target means (K, rows)."""
+        """From values (seen, rows): log densities (K, rows), and each hidden target's means (K, rows)."""
         raise NotImplementedError
 
 
 class _Chained(Conditional):
-    """All relevant variables are observed: a product of densities, each given its parents."""
+    """For patterns in which all relevant variables are observed: a product of densities given parents."""
 
     def __init__(self, g: Gaussians, normals: Normals, seen: list[int]) -> None:
         d = g.arrays
@@ -63,8 +63,8 @@ class _Chained(Conditional):
         return logs, []
 
 
-class _Apart(Conditional):
-    """Some densities are not normal: blocks whose logarithms are added to those of the others."""
+class _WithOwn(Conditional):
+    """For patterns with densities of their own: their logarithms are added to those of the normals."""
 
     def __init__(
         self, others: Conditional | None, where: list[int], own: Mapping[int, np.ndarray], size: int
@@ -79,7 +79,7 @@ class _Apart(Conditional):
 
 
 class _Joint(Conditional):
-    """Some relevant variable is hidden: the joint density of the observed ones, by its covariance."""
+    """For patterns with hidden variables that matter: the joint density of the observed ones."""
 
     def __init__(
         self, mean: np.ndarray, factor: np.ndarray, gain: np.ndarray, centre: np.ndarray, left: np.ndarray
@@ -105,9 +105,9 @@ def _weights(g: Gaussians, x: int, rows: np.ndarray) -> np.ndarray:
 
 
 def conditional_of(g: Gaussians, normals: Normals, seen: list[int], hidden: list[int]) -> Conditional | None:
-    """The continuous part of a pattern; None where exact values or near-equations would cost digits.
+    """The continuous part of a pattern; None where exact or nearly exact relations would cost digits.
 
-    Densities that are not normal are set apart, unless a joint density would need them.
+    Densities that are not normal are kept separate; None, too, if the joint density would need them.
     """
     if not g.own:
         return _of_normals(g, normals, seen, hidden)
@@ -115,25 +115,25 @@ def conditional_of(g: Gaussians, normals: Normals, seen: list[int], hidden: list
     apart = {x: normals.rows[x] - d.row_at[x] for x in normals.order if x in g.own and g.own[x].whole}
     order = [x for x in normals.order if x not in g.own]
     rest = Normals(normals.axes, {x: normals.rows[x] for x in order}, order)
-    lines = [x for x in seen if x not in g.own]
-    if hidden or set(lines) != set(order):
+    observed = [x for x in seen if x not in g.own]
+    if hidden or set(observed) != set(order):
         above = {p for x in order for p in d.parents[d.parent_at[x] : d.parent_at[x + 1]].tolist()}
         if above.intersection(g.own):
             return None
-        found = _of_normals(g, rest, lines, hidden)
-        where = [seen.index(x) for x in lines]
+        found = _of_normals(g, rest, observed, hidden)
+        where = [seen.index(x) for x in observed]
     elif order:
         found = _of_normals(g, rest, seen, hidden, chained=True)
         where = list(range(len(seen)))
     else:
-        return _Apart(None, [], apart, size) if apart else _of_normals(g, rest, lines, hidden)
-    return None if found is None else _Apart(found, where, apart, size)
+        return _WithOwn(None, [], apart, size) if apart else _of_normals(g, rest, observed, hidden)
+    return None if found is None else _WithOwn(found, where, apart, size)
 
 
 def _of_normals(
     g: Gaussians, normals: Normals, seen: list[int], hidden: list[int], *, chained: bool = False
 ) -> Conditional | None:
-    """The continuous part of a pattern; None where exact values or near-equations would cost digits.
+    """The normal part of a pattern; None where exact or nearly exact relations would cost digits.
 
     `chained`: all that matters is observed, and `seen` has more than the normals.
     """
@@ -145,7 +145,7 @@ def _of_normals(
     place = {x: i for i, x in enumerate(normals.order)}
     m = len(place)
     n = len(next(iter(normals.rows.values()))) if m else 1
-    mean, maps = np.zeros((n, m)), np.zeros((n, m, m))  # of the variables, and their maps from the noise
+    mean, maps = np.zeros((n, m)), np.zeros((n, m, m))  # and the matrices that map noise to variables
     for x, i in place.items():
         rows = normals.rows[x]
         parents = [place[p] for p in d.parents[d.parent_at[x] : d.parent_at[x + 1]].tolist()]

@@ -1,4 +1,4 @@
-"""Many rows that observe the same variables: the continuous part eliminated once, for all rows in matrices.
+"""Rows with one pattern of observed variables: the continuous part is eliminated once, for all of them.
 
 Under each configuration of the discrete variables that select densities, the observed values are jointly
 normal. Means, covariance factors and gains are computed once for each configuration, log densities of all
@@ -34,14 +34,14 @@ _MOST_ENTRIES = 2**16  # of a table over configurations and what is observed
 _MOST_MOMENTS = 2**21  # entries of the covariances of all configurations
 _AT_ONCE = 2**20  # values in a chunk of rows
 _MOST_AXES = 30
-_FARTHEST = 5e8  # logarithms further apart are looked at one row at a time, which may refuse them
+_FARTHEST = 5e8  # rows with logarithms further apart are answered one by one, which may refuse them
 _SMALLEST = 1e-200  # of a table's entries: smaller ones may have underflowed
-_LEAST_LOW = -900  # powers of two that all tables together may take from one
+_LEAST_LOW = -900  # as a power of two, the smallest product of all tables together
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Answers:
-    """The results for the rows of a frame; rows that are not `done` have to be asked one by one."""
+    """The results for the rows of a frame; rows that are not `done` have to be answered one by one."""
 
     done: np.ndarray  # bool
     logs: np.ndarray  # log density of each row
@@ -51,7 +51,7 @@ class Answers:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Linked:
-    """States with continuous parents, in all rows."""
+    """The distributions with continuous parents that are not linear, in all rows."""
 
     links: Sequence[Link]
     curves: Sequence[CurveLink]
@@ -59,7 +59,7 @@ class Linked:
     factors: Sequence[Factor]  # of the discrete variables, in order
 
     def surely_possible(self, observed: Iterable[int], g: Gaussians) -> bool:
-        """Whether no state or value that these variables may have is impossible."""
+        """Whether every state or value of these variables has positive probability or density."""
         if not (g.arrays.sd > 0.0).all():
             return False
         place = np.cumsum(g.index_of < 0) - 1
@@ -77,7 +77,7 @@ class Linked:
 
 
 class Rows:
-    """Rows with codes of discrete variables and values of continuous ones, and the question about them."""
+    """Rows with codes of discrete variables and values of continuous ones, and a question about them."""
 
     def __init__(
         self,
@@ -101,14 +101,14 @@ class Rows:
             n_rows: how many rows there are.
             targets: discrete variables whose probabilities are wanted, by position.
             continuous: continuous ones whose means are wanted, by index.
-            linked: states with continuous parents, if there are any.
-            soft: cells that weigh states of discrete variables, by position.
+            linked: distributions with continuous parents that are not linear, if there are any.
+            soft: cells that weight the states of discrete variables, by position.
         """
         self.linked, self.soft = linked, soft or {}
         self._weights = {v: cells.logs() for v, cells in self.soft.items()}
         self.posterior, self.gaussians, self.codes, self.values = posterior, gaussians, codes, values
         self.targets, self.continuous = targets, continuous
-        self._own: dict[int, np.ndarray] = {}  # of densities of their own
+        self._own: dict[int, np.ndarray] = {}  # log densities of blocks with densities of their own
         self.cards, self.n_rows = posterior.program.arrays.cards, n_rows
 
     @cached_property
@@ -131,7 +131,7 @@ class Rows:
         return self.found
 
     def at_once(self) -> Answers | None:
-        """The distributions of targets, if all rows have all their parents and no observed descendant."""
+        """The distributions of targets, if in all rows all parents and no descendants are observed."""
         linked, g = self.linked, self.gaussians
         if linked is None:
             return None
@@ -140,7 +140,7 @@ class Rows:
         real = g.positions[self.continuous].tolist()
         targets = [*self.targets, *real]
         seen = [*self.codes, *(int(g.positions[x]) for x in self.values)]
-        above = closure(seen, linked.parents)  # and what was observed
+        above = closure(seen, linked.parents)  # including the observed variables
         if (
             not targets
             or any(v not in links or v in above for v in self.targets)
@@ -165,7 +165,7 @@ class Rows:
         return _split(rows, keys)
 
     def _answer(self, rows: np.ndarray, fixed: dict[int, int]) -> None:
-        """Answer the rows of one group, which also have these states."""
+        """Answer the rows of one group, which also share these states."""
         g, first = self.gaussians, rows[0]
         observed = [v for v, column in self.codes.items() if column[first] >= 0]
         seen = [x for x, column in self.values.items() if not math.isnan(column[first])]
@@ -173,19 +173,19 @@ class Rows:
         marked = np.zeros(g.n, np.uint8)
         marked[[*seen, *hidden]] = 1
         relevant = elimination.ancestors(g, marked)
-        if g.own and self._unsaid(seen, relevant):
+        if g.own and self._is_refused(seen, relevant):
             return
         switches = set(g.arrays.switches[np.repeat(relevant, np.diff(g.arrays.switch_at)) != 0].tolist())
         fixed = dict(fixed)
         fixed |= {v: int(self.codes[v][first]) for v in observed if v in switches}
-        weighed = [v for v, cells in self.soft.items() if cells.which[first] >= 0]
-        about = [*observed, *weighed, *self.targets, *(int(g.positions[x]) for x in (*seen, *hidden))]
+        weighted = [v for v, cells in self.soft.items() if cells.which[first] >= 0]
+        about = [*observed, *weighted, *self.targets, *(int(g.positions[x]) for x in (*seen, *hidden))]
         links = self._relevant(first, self._about(about))
         if links is None:
             return
         open_ = {v for link in links for v in (*link.open_at(first), link.score.child)} - set(observed)
         others = [v for v in observed if v not in fixed]
-        normals = self._normals(relevant, switches | open_ | set(weighed), fixed)
+        normals = self._normals(relevant, switches | open_ | set(weighted), fixed)
         if normals is None:
             return
         size = math.prod(int(self.cards[v]) for v in (*normals.axes, *others))
@@ -201,18 +201,18 @@ class Rows:
         if conditional is None:
             return
         try:
-            # Anything that overflows here is infinite or NaN, and is asked one row at a time.
+            # Rows that overflow here become infinite or NaN, and are answered one by one.
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 self._fill(rows, discrete, normals, others, seen, hidden, conditional, links)
-        except (TooLarge, Impossible):  # asked one by one they may fit, or report what is impossible
+        except (TooLarge, Impossible):  # one by one they may fit, or report what is impossible
             self.found.done[rows] = False
 
     def _about(self, named: list[int]) -> list[int]:
-        """What the rows are about: distributions of these variables and their ancestors matter."""
+        """The variables whose distributions matter, beside those of their ancestors."""
         return named
 
     def _relevant(self, first: int, about: Sequence[int]) -> list[Link] | None:
-        """The states with continuous parents that matter here; None if one of these parents is hidden."""
+        """The discrete children of continuous variables that matter here; None if such a parent is hidden."""
         if self.linked is None:
             return []
         needed = closure(about, self.linked.parents)
@@ -221,15 +221,15 @@ class Rows:
         found = [link for link in self.linked.links if link.score.child in needed]
         return found if all(link.logs()[0][first] >= 0 for link in found) else None
 
-    def _unsaid(self, seen: list[int], relevant: np.ndarray) -> bool:
-        """Whether rows are refused one by one: a block observed in part, or hidden although it matters."""
+    def _is_refused(self, seen: list[int], relevant: np.ndarray) -> bool:
+        """Whether these rows are refused: a block is observed in part, or hidden although it matters."""
         g, there = self.gaussians, np.zeros(self.gaussians.n, bool)
         there[seen] = True
         torn = own_densities.whole_blocks(g, there)[1]
         return bool(torn) or bool((own_densities.unknown(g, there) & (relevant != 0)).any())
 
     def _own_logs(self, x: int) -> np.ndarray:
-        """Log densities of a block in all rows, a column for each selection: asked for once."""
+        """Log densities of a block in all rows, a column for each density: computed once."""
         if x not in self._own:
             own = self.gaussians.own[x]
             columns = own_densities.columns_of(self.gaussians, x)
@@ -273,7 +273,7 @@ class Rows:
         links: Sequence[Link] = (),
     ) -> None:
         axes, cards = normals.axes, self.cards
-        weighed = [v for v, cells in self.soft.items() if cells.which[rows[0]] >= 0]
+        weighted = [v for v, cells in self.soft.items() if cells.which[rows[0]] >= 0]
         digits = (
             np.unravel_index(np.arange(math.prod(dims)), dims)
             if (dims := [int(cards[v]) for v in axes])
@@ -309,10 +309,10 @@ class Rows:
             logs, means = conditional.of(values)
             for link in links:
                 logs = logs + link.likelihood(part, axes, digits, n)
-            for v in weighed:
+            for v in weighted:
                 logs = logs + self._weights[v][self.soft[v].which[part]].T[digits[axes.index(v)]]
             here = weights[:, at]
-            possible = (here > 0.0) & (logs > -math.inf) if links or weighed else here > 0.0
+            possible = (here > 0.0) & (logs > -math.inf) if links or weighted else here > 0.0
             for x, which in conditional.own.items():
                 more = self._own_logs(x)[part].T[which]
                 logs, possible = logs + more, possible & (more > -math.inf)
@@ -351,15 +351,15 @@ class Rows:
         values: np.ndarray,
         means: list[np.ndarray],
     ) -> None:
-        """Take what was found for some rows of a pattern: here the means of continuous targets.
+        """Use what was found for some rows of a pattern: here for the means of continuous targets.
 
         Args:
             part: the rows.
             joint: P(configuration | row), (configurations, rows).
-            at: which combination of states of the others each row has.
+            at: the index of the combination of states that each row has of `pattern.others`.
             pattern: what these rows have in common.
-            values: what was observed, (seen, rows).
-            means: of each hidden target, (configurations, rows).
+            values: of the observed variables, (seen, rows).
+            means: for each hidden target, (configurations, rows).
         """
         for x in self.continuous:
             if x in pattern.seen:
@@ -373,10 +373,10 @@ class Pattern:
     """What rows of a group have in common."""
 
     normals: Normals
-    others: list[int]  # discrete variables that all observe, and that select nothing
-    fixed: Mapping[int, int]  # states that all have
-    seen: list[int]
-    hidden: list[int]
+    others: list[int]  # discrete variables observed in all rows that select no density
+    fixed: Mapping[int, int]  # states that all rows share
+    seen: list[int]  # observed continuous variables, by index
+    hidden: list[int]  # continuous targets that are not observed
     conditional: Conditional
 
 

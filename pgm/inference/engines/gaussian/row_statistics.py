@@ -1,9 +1,10 @@
-"""Expected sufficient statistics over rows that observe the same variables, many rows at once.
+"""Expected sufficient statistics of rows with one pattern of observed variables, many rows at once.
 
-Under each configuration of the discrete variables that select, what is hidden is normal given what was
-observed: its mean differs from row to row, its covariance does not. So the statistics of a density are those
-of the filled-in rows, weighted by the posterior of the configuration, and the covariance once for all.
-The discrete part is left as rows of states with weights, which the lanes count (Lauritzen 1995).
+Under each configuration of the discrete variables that select densities, hidden variables are normal given
+the observed ones: their mean differs from row to row, their covariance does not. So the statistics of a
+density are those of the rows filled in with means, weighted by the posterior of the configuration, plus the
+covariance once for all rows. The discrete part becomes rows of states with weights, which are counted
+together afterwards (Lauritzen 1995).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pgm.inference.program.continuous import Gaussians
 
 
 class RowStatistics(Rows):
-    """Rows with codes and values, and how much each weighs."""
+    """Rows with codes, values and weights, whose expected statistics are summed."""
 
     def __init__(
         self,
@@ -44,10 +45,12 @@ class RowStatistics(Rows):
         self._found: list[tuple[Any, ...]] = []
 
     def _about(self, observed: list[int]) -> list[int]:
-        return list(range(self.gaussians.index_of.size))  # every family counts; the rest is hidden in gates
+        return list(
+            range(self.gaussians.index_of.size)
+        )  # every family counts; other variables are hidden in gates
 
     def _fill(self, rows: np.ndarray, *args: Any) -> None:
-        """Take what a group gives only if all of its rows were answered without an error."""
+        """Add the statistics of a group only if all of its rows were answered without an error."""
         self._found = []
         super()._fill(rows, *args)
         for part, joint, at, pattern, values, means in self._found:
@@ -131,7 +134,7 @@ _PARTS = ("weight", "mean", "scatter")
 
 
 def merged(found: GaussianStatistics, row: np.ndarray, count: int) -> GaussianStatistics:
-    """The statistics of groups of components: `row` says to which each belongs.
+    """The statistics of `count` groups of components: `row` is the group of each component.
 
     >>> two = GaussianStatistics(np.ones(2), np.array([[0.0], [2.0]]), np.zeros((2, 1, 1)))
     >>> merged(two, np.array([0, 0]), 1).scatter.tolist()

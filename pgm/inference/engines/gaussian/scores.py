@@ -1,7 +1,7 @@
-"""What depends on continuous variables in another way than by a line: whether those are observed.
+"""Distributions with continuous parents that are not linear Gaussian: are these parents observed?
 
-If they are observed the distribution is a table, and everything is exact. If they are hidden, and the
-question or evidence depends on the states, there is no exact answer: see quadrature.py.
+If they are, the distribution is a table or a normal density, and everything is exact. If they are hidden, and
+the question or the evidence depends on the child, there is no exact answer: see quadrature.py.
 """
 
 from __future__ import annotations
@@ -35,21 +35,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Open:
-    """A distribution that matters, with hidden continuous parents."""
+    """A discrete variable that matters, with hidden continuous parents."""
 
     score: Linking
-    values: np.ndarray  # of the continuous parents, where these are known
+    values: np.ndarray  # of the continuous parents, where they are known
     free: np.ndarray  # bool: which of them are hidden and make a difference
-    hidden: np.ndarray  # the indices of these
+    hidden: np.ndarray  # the indices of those
     offset: np.ndarray  # the known part of the scores, (states of the discrete parents..., states)
-    weights: np.ndarray  # (hidden, scores): one for each state; of what is not linear 0, then the variables
+    weights: (
+        np.ndarray
+    )  # (hidden, scores): a score for each state; if it is not linear, 0 and then the variables
     informed: bool  # there is evidence on the child, or on its descendants
 
     @classmethod
     def of(
         cls, score: Linking, values: np.ndarray, free: np.ndarray, hidden: np.ndarray, informed: bool
     ) -> Open:
-        """Such a distribution at these values of the continuous parents that are known."""
+        """The distribution at these values of the known continuous parents."""
         if isinstance(score, RowTable):
             count = int(free.sum())
             offset, weights = np.zeros((*score.cards, score.card)), np.eye(count, count + 1, 1)
@@ -58,7 +60,7 @@ class Open:
         return cls(score, values, free, hidden, offset, weights, informed)
 
     def table(self, scores: np.ndarray, scope: Sequence[int]) -> Dense:
-        """P(child | discrete parents, points of a grid) where the hidden part of the scores is this.
+        """P(child | discrete parents, points of a grid), from the hidden part of the scores at these points.
 
         Args:
             scores: (points on an axis ..., scores).
@@ -80,7 +82,7 @@ class Open:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Tabulated:
-    """A model for one question, with tables where the continuous parents are observed, and the rest."""
+    """A model for one question, with tables where continuous parents are observed, and what is left."""
 
     compiled: ModelSnapshot  # the distributions in `open_` are uniform in it
     open_: list[Open]
@@ -97,7 +99,10 @@ def tabulate(
     about: Sequence[str] | None,
     written: Written = lambda child: None,
 ) -> Tabulated:
-    """Write tables for the states that matter to a question about these names (None: all)."""
+    """Replace nonlinear distributions by tables or normal densities where their parents are known.
+
+    Only those that matter for a question about these names (None: all) and the evidence are replaced.
+    """
     linked, gaussians = compiled.linked, compiled.gaussians
     assert linked is not None
     assert gaussians is not None
@@ -154,7 +159,7 @@ def exactly(
     about: Sequence[str] | None,
     written: Written = lambda child: None,
 ) -> ModelSnapshot:
-    """The model for one question, or an error that names other engines if it has no exact answer."""
+    """The model for one question; `InvalidArgument` names other engines if there is no exact answer."""
     if compiled.linked is None:
         return compiled
     found = tabulate(compiled, observed, about, written)
@@ -186,14 +191,13 @@ def refuse_unknown(found: Tabulated) -> None:
     follow = "follows" if len(unknown) == 1 else "follow"
     raise InvalidArgument(
         f"{listed([names[v] for v in unknown])} {follow} {listed(hidden)}, not observed, by a regressor: "
-        "there is "
-        f"no exact answer, and no grid for it. Observe {listed(hidden)}, or draw: "
+        f"there is no exact answer, and no grid for it. Observe {listed(hidden)}, or draw: "
         'engine="likelihood-weighting" or "gibbs", or `sample`.'
     )
 
 
 def below(linked: Linked, known: Sequence[int]) -> list[int]:
-    """The states with continuous parents and all their descendants, none of them observed; parents first."""
+    """Nonlinear children of continuous variables, and their descendants, without evidence; parents first."""
     above = closure(known, linked.parents)
     waiting = {one.child for one in (*linked.scores, *linked.curves)} - above
     children: defaultdict[int, list[int]] = defaultdict(list)
@@ -206,7 +210,7 @@ def below(linked: Linked, known: Sequence[int]) -> list[int]:
 
 
 def draw_below(at: HybridPosterior, states: np.ndarray, values: np.ndarray, rng: Generator) -> None:
-    """Draw states with continuous parents after these, in each row: no evidence depends on them."""
+    """Draw the variables of `below` in each row, after their ancestors: no evidence depends on them."""
     linked, g, program = at.linked, at.gaussians, at.program
     assert linked is not None
     given = at.given or {}
@@ -229,7 +233,9 @@ def draw_below(at: HybridPosterior, states: np.ndarray, values: np.ndarray, rng:
         elif x[0] >= 0:
             noise = np.zeros_like(values)
             noise[:, x[0]] = rng.standard_normal(n)
-            if int(x[0]) in g.own:  # the variables of a block are drawn together, with the first of them
+            if (
+                int(x[0]) in g.own
+            ):  # the variables of a block are drawn together, when the first of them comes
                 if int(x[0]) not in drawn:
                     own_densities.draw(g, every, at.seen, blocks, cards, rng, int(x[0]))
                     drawn.update(own_densities.block_of(g, int(x[0])))
@@ -259,7 +265,7 @@ def refuse_intervals(observed: Observed, compiled: ModelSnapshot, engine: str) -
 
 
 def closure(seeds: Iterable[int], edges: Sequence[Sequence[int]] | Mapping[int, Sequence[int]]) -> set[int]:
-    """These positions and all that can be reached from them: along parents, all ancestors."""
+    """These positions and all that can be reached from them along the edges: with parents, the ancestors."""
     found = set(seeds)
     stack = list(found)
     while stack:
@@ -271,7 +277,7 @@ def closure(seeds: Iterable[int], edges: Sequence[Sequence[int]] | Mapping[int, 
 
 
 def _determined(compiled: ModelSnapshot, observed: Observed) -> tuple[np.ndarray, np.ndarray]:
-    """Which continuous variables are known, observed or functions of known ones; and their values."""
+    """Which continuous variables are observed or functions of such, and the values of these."""
     g = compiled.gaussians
     assert g is not None
     d = g.arrays

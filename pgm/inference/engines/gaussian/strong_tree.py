@@ -23,7 +23,7 @@ _MOST_LOG2 = 40.0  # of the configurations of a clique that are counted as integ
 _MOST_BYTES = 2.0**45
 _MOST_STEPS = 1e13
 _LARGE = 1_000  # vertices
-_MATRICES = 200  # variables of a clique that may be large in the sense of elimination.py
+_MATRICES = 200  # variables of a clique that elimination.py may handle in blocks of matrices
 _TABLE_BYTES = 120.0  # of a configuration of a root on its way to the discrete engine
 
 
@@ -34,14 +34,14 @@ class StrongTreeLayout:
     tree: StrongTree
     cards: np.ndarray  # int64, of all variables of the model
     hidden: np.ndarray  # int32 the continuous variables in the tree
-    barren: np.ndarray  # int32 barren ones, parents first
+    barren: np.ndarray  # int32 variables that do not matter, parents first
     plain: np.ndarray  # int32 observed variables with observed parents
     plain_axis_at: np.ndarray
     plain_axes: np.ndarray
     plain_log_at: np.ndarray
     most_rows: int
     most_columns: int
-    log2_largest: float  # configurations of the largest clique
+    log2_largest: float  # log2 of the configurations of the largest clique
     largest: tuple[int, ...]  # its discrete variables
     bytes_inward: float
     bytes_outward: float  # additional, for the outward pass
@@ -49,7 +49,7 @@ class StrongTreeLayout:
 
     @property
     def nbytes(self) -> int:
-        """Memory for caching it."""
+        """The bytes it takes in a cache."""
         return sum(a.nbytes for a in self.tree) + self.plain_axes.nbytes + 8 * self.hidden.size
 
     def roots(self) -> np.ndarray:
@@ -70,13 +70,13 @@ class StrongTreeLayout:
         return self.bytes_inward + (self.bytes_outward if outward else 0.0)
 
     def fits(self, *, outward: bool) -> bool:
-        """Whether a run fits the present limit."""
+        """Whether a run fits the current limit."""
         needed = self.bytes(outward=outward)
         counted = needed < _MOST_BYTES and self.log2_largest < _MOST_LOG2
         return counted and needed <= current().memory_limit and self.steps <= _MOST_STEPS
 
     def check(self, names: Sequence[str], *, outward: bool) -> None:
-        """Raise `TooLarge` where this does not fit."""
+        """Raise `TooLarge` where a run does not fit."""
         if self.fits(outward=outward):
             return
         needed, allowed = self.bytes(outward=outward), current().memory_limit
@@ -89,8 +89,8 @@ class StrongTreeLayout:
             )
         else:
             why = (
-                f"the largest clique has {self.most_columns:,} continuous variables. Observe more, or ask "
-                "for fewer targets at once."
+                f"the largest clique has {self.most_columns:,} continuous variables. Observe more variables, "
+                "or ask for fewer targets at once."
             )
         what = f"{size_of(needed)} of memory, and {size_of(allowed)} are allowed"
         if needed <= allowed and needed < _MOST_BYTES and self.log2_largest < _MOST_LOG2:
@@ -105,8 +105,8 @@ def _remedy(which: Sequence[str]) -> str:
             "observe some of the continuous variables."
         )
     return (
-        "Observe some of them, or cut the links between the continuous variables by observing those. No "
-        "engine that approximates them is built."
+        "Observe some of them, or observe continuous variables that connect the others. No engine "
+        "approximates such mixtures."
     )
 
 
@@ -126,14 +126,14 @@ def make_layout(
 
     Args:
         g: the continuous part of the model.
-        cards: cards of all variables of the model.
+        cards: how many states each variable of the model has.
         codes: the state of each discrete variable that is observed, else -1.
         seen: marks observed continuous variables.
-        relevant: marks those that matter, observed ones included.
+        relevant: marks the continuous variables that matter, observed ones included.
         targets: indices of variables that must come last, in one clique.
         last: more variables that must come last, each in a root clique.
-        whole_bytes: give every clique all discrete variables of its component, to avoid mixing, if
-            that takes no more memory than this.
+        whole_bytes: give every clique all discrete variables of its component, so that exact mixtures are
+            kept, if that takes no more memory than this.
         names: of all variables of the model.
         clock: the clock of the question.
     """
@@ -217,7 +217,7 @@ def make_layout(
 
 
 def _check_scopes(g: Gaussians, o: _Scopes, names: Sequence[str]) -> None:
-    """Raise for a density over so many variables that its clique alone, or its links, would be too large."""
+    """Raise for a density over so many variables that its clique alone, or its edges, would be too large."""
     wide = np.diff(o.scope_at).astype(np.float64)
     needed = float((wide**2).max(initial=0.0) * 8.0 + (wide**2).sum() * 16.0)
     if needed > current().memory_limit:
@@ -235,7 +235,7 @@ class _Scopes(NamedTuple):
 
     hidden: np.ndarray  # int32 continuous variables that are eliminated
     discrete: np.ndarray  # positions of the discrete ones that they depend on
-    owners: np.ndarray  # whose density each scope is of
+    owners: np.ndarray  # the variable whose density has this scope
     scope_at: np.ndarray
     scopes: np.ndarray  # int32 vertices
     plain: np.ndarray  # int32 observed variables with nothing hidden in their density
@@ -329,7 +329,7 @@ def _cliques(found: Triangulation, o: _Scopes) -> _Cliques:
 
 
 def _log2_sums(cards: np.ndarray, axis_at: np.ndarray, axes: np.ndarray) -> np.ndarray:
-    """The logarithm of the number of configurations of each clique."""
+    """The logarithm to base 2 of the count of configurations of each clique."""
     log2 = np.concatenate([[0.0], np.cumsum(np.log2(cards[axes]))])
     return np.asarray(log2[axis_at[1:]] - log2[axis_at[:-1]])
 
@@ -340,7 +340,7 @@ def _triangulated(
     """A tree of small cliques, stage after stage.
 
     On large graphs the search for staged orders may give up. An order without stages exists even then, and
-    moving the last ones to its end makes its cliques larger by no more than these.
+    moving the last stages to its end enlarges cliques by no more than the variables of these.
     """
     found = triangulate_in(clock, at, indices, log2_cards, stage=stage, effort=0.0)
     if stage.any() and stage.size > _LARGE:

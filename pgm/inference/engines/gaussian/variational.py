@@ -1,11 +1,11 @@
-"""A lower bound for states with hidden continuous parents, and the normal densities that come with it.
+"""A lower bound for discrete variables with hidden continuous parents, by normal densities.
 
 For every x the sigmoid of z is at least sigmoid(x) exp((z - x) / 2 - h(x) (z^2 - x^2)), where h(x) is
 tanh(x / 2) / (4 x) (Jaakkola & Jordan 2000): as a function of z a normal density times a constant. So a state
 acts as one more observed continuous variable, whose mean is z; the model is linear Gaussian again, and all of
-exact inference applies to it. The best x of each state under the resulting posterior of z is its root mean
-square, which is expectation maximisation: every iteration raises the bound on log P(given). Of more than two
-states P(k) is at least the product, over the others j, of the sigmoids of s_k - s_j (Titsias 2016).
+exact inference applies. The best x of each state under the resulting posterior of z is its root mean
+square, which is expectation maximisation: every iteration raises the bound on log P(given). With more than
+two states P(k) is at least the product, over the others j, of the sigmoids of s_k - s_j (Titsias 2016).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 _ROUNDING = 1e-13  # of a sum of logarithms, for each of its terms and relative to their size
 _SMALL = 1e-4  # below it h(x) is its series
-_SAID = "normal densities stand for the states; there is no bound from above"
+_ADVICE = "normal densities stand for the states; there is no upper bound"
 
 
 def prepare(
@@ -62,7 +62,7 @@ def prepare(
     *,
     fit: bool = True,
 ) -> Sums:
-    """The model to ask, with normal densities in place of relevant states; exact if there are none."""
+    """The model with normal densities in place of relevant states; the exact engine if there are none."""
     found = None if compiled.linked is None else tabulate(compiled, observed, about)
     if found is not None:
         refuse_unknown(found)
@@ -73,11 +73,11 @@ def prepare(
     others = [compiled.names[one.score.child] for one in found.open_ if not one.score.linear]
     if others:
         raise InvalidArgument(
-            f'engine="variational" bounds log odds that are linear in hidden variables, and those of '
+            'engine="variational" takes log odds that are linear in hidden variables, and those of '
             f'{listed(others)} are not: engine="quadrature" sums over up to two such variables.'
         )
     if fit and any(not one.informed for one in found.open_):
-        return _Apart(compiled, observed, about, clock, options)
+        return _OneByOne(compiled, observed, about, clock, options)
     return _bounded(options, found, observed, clock, fit=fit)
 
 
@@ -94,11 +94,11 @@ def _bounded(
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Apart:
-    """Models in which some states with continuous parents have no evidence below: marginals one by one.
+class _OneByOne:
+    """For models in which some children of continuous variables have no evidence: marginals one by one.
 
-    A bound in place of such a state would inform its continuous parents, whereas in truth it says nothing
-    about them. So everything that does not depend on it is asked without it.
+    A bound in place of such a child would inform its continuous parents, although without evidence it says
+    nothing about them. So everything that does not depend on it is answered without it.
     """
 
     compiled: ModelSnapshot
@@ -120,7 +120,7 @@ class _Apart:
         return any(one.doubtful for one in self.used)
 
     def _on(self, about: Sequence[str] | None) -> Sums:
-        """The model for a question about these."""
+        """The posterior for a question about these variables."""
         found = tabulate(self.compiled, self.observed, about)
         if not found.open_:
             self.used.append(make_posterior(found.compiled, self.observed, self.clock))
@@ -133,11 +133,11 @@ class _Apart:
         return self._on(self.about).total()
 
     def distribution(self, variables: VariableList, targets: Sequence[int]) -> Distribution | Density:
-        """P(targets | known)."""
+        """P(targets | evidence)."""
         return self._on(self.about).distribution(variables, targets)
 
     def every_marginal(self, variables: VariableList, targets: Sequence[int] | None) -> Marginals:
-        """P(variable | known) of each; those that depend on states without evidence are asked separately."""
+        """P(variable | evidence) of each; those that depend on children without evidence one at a time."""
         assert self.compiled.linked is not None
         position, hard = self.compiled.position, self.observed.hard
         alone = set(below(self.compiled.linked, [position[name] for name in self.observed.given]))
@@ -162,13 +162,13 @@ class _Apart:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Sigmoids:
-    """The continuous variables in place of states, the last of the model; rows of their densities flat."""
+    """The continuous variables in place of states, the last of the model; rows of their densities, flat."""
 
     z: np.ndarray  # the known part of the mean of each row
-    scopes: list[list[int]]  # of each state: its discrete parents and itself
+    scopes: list[list[int]]  # of each discrete child: its discrete parents and itself
     shapes: list[tuple[int, ...]]
-    places: list[int]  # of its factor
-    row_at: np.ndarray  # where the rows of each state begin
+    places: list[int]  # the index of its factor
+    row_at: np.ndarray  # where the rows of each child begin
 
 
 def _extend(
@@ -214,11 +214,11 @@ def _extend(
 def _climbed(
     posterior: HybridSums, sigmoids: _Sigmoids, observed: Observed, options: Variational
 ) -> HybridSums:
-    """Raise the bound until nothing moves."""
+    """Iterate until the tangent points converge: every iteration raises the bound."""
     clock = posterior.clock
     x, bound, converged = np.ones(sigmoids.z.size), -math.inf, False
     gains: list[float] = []
-    seen: _Seen | None = None
+    places: _Places | None = None
     at = _tangent(posterior, sigmoids, x)
     while True:
         clock.check()
@@ -230,16 +230,16 @@ def _climbed(
         if converged or len(gains) > options.max_iter:
             break
         assert solved.made is not None
-        if seen is None or seen.layout is not solved.made.layout:
-            seen = _look(at, solved.made.layout, sigmoids.z)
-        better = seen.roots(at, solved, x)
+        if places is None or places.layout is not solved.made.layout:
+            places = _find_places(at, solved.made.layout, sigmoids.z)
+        better = places.roots(at, solved, x)
         converged = float((np.abs(better - x) / (1.0 + better)).max()) <= options.tol
         x = better
         at = _tangent(posterior, sigmoids, x)
     low = bound + observed.log_weight
     terms = sigmoids.z.size + 10
     low -= _ROUNDING * terms * (1.0 + abs(bound) / terms + float(x.max()))
-    said = _SAID if converged else f"its parameters still move after {options.max_iter} iterations; {_SAID}"
+    advice = _ADVICE if converged else f"parameters still move after {options.max_iter} iterations; {_ADVICE}"
     known = not (solved.repeats or observed.soft)
     report = Report(
         options.name,
@@ -248,7 +248,7 @@ def _climbed(
         iterations=len(gains) - 1,
         residuals=tuple(gains[1:]),
         log_bounds=(low, math.inf) if known else None,
-        advice=said,
+        advice=advice,
         given=observed.given,
     )
     return replace(at, measured=report)
@@ -293,15 +293,15 @@ def _tangent(posterior: HybridSums, sigmoids: _Sigmoids, x: np.ndarray) -> Hybri
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Seen:
+class _Places:
     """Where to find the moments of each z, for each configuration of the clique that has its density."""
 
     layout: StrongTreeLayout
-    cliques: np.ndarray  # all of them, parents first
-    row: np.ndarray  # of each configuration: the row that it selects
+    cliques: np.ndarray  # all cliques, parents first
+    row: np.ndarray  # the row that each configuration selects
     weight_at: np.ndarray
     z: np.ndarray
-    mean_of: np.ndarray  # of each term of a mean: its configuration, its place, its weight
+    mean_of: np.ndarray  # for each term of a mean: its configuration, then its place and weight
     mean_at: np.ndarray
     mean_weight: np.ndarray
     cov_of: np.ndarray  # the same for a variance
@@ -323,7 +323,7 @@ class _Seen:
         return np.where(possible, np.sqrt(square / np.where(possible, total, 1.0)), x)
 
 
-def _look(at: HybridSums, layout: StrongTreeLayout, z: np.ndarray) -> _Seen:
+def _find_places(at: HybridSums, layout: StrongTreeLayout, z: np.ndarray) -> _Places:
     """Find the moments of each z in the arrays of a layout."""
     t, d, cards = layout.tree, at.gaussians.arrays, layout.cards
     first = d.row_at[-1] - z.size  # of the rows of the variables in place of states
@@ -365,4 +365,4 @@ def _look(at: HybridSums, layout: StrongTreeLayout, z: np.ndarray) -> _Seen:
 
     cliques = np.arange(t.parent.size)[::-1].copy()
     cases = np.array(row, np.int64), np.array(weight_at, np.int64), np.array(base)
-    return _Seen(layout, cliques, *cases, *columns_of(means), *columns_of(covs))
+    return _Places(layout, cliques, *cases, *columns_of(means), *columns_of(covs))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgm.evidence import Observed
-from pgm.inference.engines.gaussian.propagation import Told, told
+from pgm.inference.engines.gaussian.propagation import NormalMessages, normal_messages
 from pgm.inference.engines.loopy import Loopy, propagation
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.problem import Maximum, Problem, Solution
@@ -43,7 +43,7 @@ def prepare(
     clock: Clock,
     *,
     fit: bool = True,
-) -> LoopyAnswers | Told:
+) -> LoopyAnswers | NormalMessages:
     """Normal densities as messages if the question is only about continuous variables, else tables."""
-    found = told(compiled, observed, about, options, clock)
+    found = normal_messages(compiled, observed, about, options, clock)
     return found or reduced(LoopyAnswers, options, compiled, observed, clock)

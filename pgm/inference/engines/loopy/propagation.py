@@ -103,7 +103,7 @@ class Messages:
 def how_to_go_on(what: str, sweeps: int, late: bool, options: Loopy) -> str:
     """The advice for messages that have not converged: `what` still moves after this many sweeps."""
     if late:
-        return f"the time limit came after {sweeps} sweeps"
+        return f"the time limit was reached after {sweeps} sweeps"
     more = ", or pgm.engines.Loopy(damping=0.5)" if options.damping == 0.0 else " and damping="
     return f"{what} after {sweeps} sweeps; try a larger max_iter={more}, or another schedule="
 

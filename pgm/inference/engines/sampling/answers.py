@@ -21,7 +21,7 @@ from pgm.runtime.progress import report as report_progress
 
 _LEAST_SIZE = 100.0  # effective samples below which an answer counts as not converged
 _MOST_R_HAT = 1.05
-_AT_ONCE = 5e5  # values of chains transformed together
+_AT_ONCE = 5e5  # draws whose autocorrelations are computed together
 
 
 def solve(problem: Problem, options: Sampler, clock: Clock) -> Solution:
@@ -45,7 +45,7 @@ def solve(problem: Problem, options: Sampler, clock: Clock) -> Solution:
 
 
 def sample(problem: Problem, options: Sampler, clock: Clock, n: int, seed: int) -> tuple[np.ndarray, Report]:
-    """States of all reduced variables, n samples: from chains, or weighted ones resampled by weight."""
+    """Draw n samples of all reduced variables: from chains, or weighted samples resampled by weight."""
     if isinstance(options, Gibbs | SwendsenWang):
         check_names(options, problem.names)
     options = replace(options, samples=max(n, options.samples), seed=seed)
@@ -75,8 +75,8 @@ def _traced(options: Sampler) -> tuple[str, ...]:
     return tuple(options.trace) if isinstance(options, Gibbs | SwendsenWang) else ()
 
 
-def _by_itself(layout: LookupLayout) -> np.ndarray:
-    """The distribution that each variable would have on its own."""
+def _alone(layout: LookupLayout) -> np.ndarray:
+    """The distribution of each variable from its own factors only, one after the other."""
     a = layout.arrays
     if not a.cards.size:
         return np.empty(0)
@@ -86,7 +86,7 @@ def _by_itself(layout: LookupLayout) -> np.ndarray:
 
 
 def _product(values: np.ndarray, layout: LookupLayout, targets: np.ndarray) -> np.ndarray:
-    """The joint of variables in different components, flat."""
+    """The joint distribution of independent variables, flat."""
     table = np.ones(1)
     for v in targets.tolist():
         part = slice(int(layout.arrays.state_at[v]), int(layout.arrays.state_at[v + 1]))
@@ -95,9 +95,9 @@ def _product(values: np.ndarray, layout: LookupLayout, targets: np.ndarray) -> n
 
 
 def _without_draws(layout: LookupLayout, name: str) -> Solution:
-    """The answer if no factor is over several variables: exact."""
+    """The exact answer where no factor is over several variables."""
     a = layout.arrays
-    values = _by_itself(layout)
+    values = _alone(layout)
     log = 0.0
     if a.cards.size:
         tops = np.maximum.reduceat(a.local, a.state_at[:-1])
@@ -124,16 +124,16 @@ def _marginals(drawn: Draws) -> tuple[np.ndarray, Intervals]:
     SAMPLING.count(drawn.states, drawn.weights, a.state_at, sums, squares)
     owners = np.repeat(np.arange(a.cards.size), a.cards)
     measured = _measured(drawn, sums, squares, owners)
-    sure = layout.alone[owners]
-    values = np.where(sure, _by_itself(layout), sums)
-    return values, measured.changed(lambda a, known: np.where(sure, known, a), values)
+    exact = layout.alone[owners]
+    values = np.where(exact, _alone(layout), sums)
+    return values, measured.changed(lambda a, known: np.where(exact, known, a), values)
 
 
 def _joint(drawn: Draws, targets: np.ndarray) -> tuple[np.ndarray, Intervals]:
     """P(states of the targets), flat."""
     layout, cards = drawn.layout, drawn.layout.arrays.cards[targets]
     if layout.alone[targets].all():
-        values = _product(_by_itself(layout), layout, targets)
+        values = _product(_alone(layout), layout, targets)
         zeros = np.zeros(values.size)
         return values, Intervals(values, values, errors=zeros, effective_sizes=zeros + np.inf)
     cells = np.ravel_multi_index(tuple(drawn.states[:, targets].T.astype(np.int64)), tuple(cards))
@@ -165,7 +165,7 @@ def _measured(
         some = (p > 0.0) & (p < 1.0) & (variance > 0.0)
         sizes[some] = np.minimum((p * (1.0 - p))[some] / variance[some], len(drawn.weights))
     low, high = share_interval(p, sizes)
-    # Not the root of p (1 - p) / size, which is 0 for events that were met never or always.
+    # Not the root of p (1 - p) / size, which is 0 for events that occurred never or always.
     errors = (high - low) / (2.0 * NORMAL_95)
     return Intervals(low, high, errors=errors, effective_sizes=sizes, r_hat=hats)
 
@@ -173,7 +173,7 @@ def _measured(
 def _of_chains(
     drawn: Draws, size: int, owners: np.ndarray, cells: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Effective sizes and R-hat of indicators of states or cells; the smallest of all for constant ones."""
+    """Effective sizes and R-hat of indicators of states or cells; constant ones get the smallest size."""
     a, m = drawn.layout.arrays, drawn.layout.arrays.cards.size
     draws = len(drawn.states) // drawn.chains
     states = drawn.states.reshape(drawn.chains, draws, m)
@@ -207,13 +207,15 @@ def _report(drawn: Draws, options: Sampler, measured: Intervals) -> Report:
     chains_ = drawn.chains
     advice, converged = [], True
     size = float(measured.effective_sizes.min(initial=np.inf))
-    if not chains_ or math.isinf(size):  # with all weight on a few samples their variance is unknown too
+    if not chains_ or math.isinf(
+        size
+    ):  # with all weight on a few samples, their variance is not known either
         size = min(size, 1.0 / float((drawn.weights**2).sum()))
     hat = None if measured.r_hat is None else float(measured.r_hat.max(initial=1.0))
     if drawn.tried < drawn.asked_for:
         advice.append(
-            f"the time limit came after {drawn.tried:,} of {drawn.asked_for:,} samples; allow more with "
-            "pgm.set_config(time_limit=...)"
+            f"the time limit was reached after {drawn.tried:,} of {drawn.asked_for:,} samples; allow more "
+            "with pgm.set_config(time_limit=...)"
         )
         converged = False
     if size < _LEAST_SIZE:
@@ -250,6 +252,6 @@ def _chains(drawn: Draws, options: Sampler) -> dict[str, np.ndarray] | None:
     draws = len(drawn.states) // drawn.chains
     states = drawn.states.reshape(drawn.chains, draws, a.cards.size)
     for name in _traced(options):
-        for at in open_targets(problem.case, [problem.names.index(name)]).tolist():
-            kept[name] = r.states[r.state_at[at] + states[:, :, at].astype(np.int64)]
+        for v in open_targets(problem.case, [problem.names.index(name)]).tolist():
+            kept[name] = r.states[r.state_at[v] + states[:, :, v].astype(np.int64)]
     return kept

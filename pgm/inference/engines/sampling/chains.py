@@ -24,10 +24,10 @@ from pgm.runtime.threads import Task, run_all
 _ROUND = 5e6  # inner steps of each chain between two synchronisations
 _SECONDS = 3e-9  # of an inner step
 _LEAST = 4  # states of each chain below which it cannot be diagnosed
-_START = 24  # bytes for each variable of each chain, to find where it starts
+_START = 24  # bytes for each variable of each chain, to find its starting state
 _CHAIN = 2000  # bytes for each chain: its generator, its task
 _TRIES = 1000  # samples drawn to find starting states
-# Continues a chain from these states: fills the array of states using uniform random values.
+# Continues a chain from its current states, given uniform random values: fills the array of states.
 Move = Callable[[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray], int]
 
 
@@ -48,9 +48,11 @@ def _gibbs(layout: LookupLayout, options: Gibbs, clock: Clock) -> tuple[Move, np
     pools = np.zeros((count_chains(options), int(entries)))
     steps = layout.steps * blocks.steps.variable.size / max(1, a.cards.size) + 8.0 * entries
 
-    def move(chain: int, now: np.ndarray, uniforms: np.ndarray, states: np.ndarray, stop: np.ndarray) -> int:
+    def move(
+        chain: int, current: np.ndarray, uniforms: np.ndarray, states: np.ndarray, stop: np.ndarray
+    ) -> int:
         args = a, blocks.steps, blocks.messages, pools[chain], blocks.block_at
-        return int(SAMPLING.sweep(*args, now, uniforms, states, room_of(layout), stop))
+        return int(SAMPLING.sweep(*args, current, uniforms, states, room_of(layout), stop))
 
     return move, starts, blocks.steps.variable.size, steps
 
@@ -59,8 +61,10 @@ def _swendsen_wang(layout: LookupLayout, options: SwendsenWang) -> tuple[Move, n
     a, bonds = layout.arrays, find_bonds(layout)
     starts = _starts(layout, options, None, has_zeros=False)
 
-    def move(chain: int, now: np.ndarray, uniforms: np.ndarray, states: np.ndarray, stop: np.ndarray) -> int:
-        return int(SAMPLING.clusters(a, *bonds, now, uniforms, states, room_of(layout), stop))
+    def move(
+        chain: int, current: np.ndarray, uniforms: np.ndarray, states: np.ndarray, stop: np.ndarray
+    ) -> int:
+        return int(SAMPLING.clusters(a, *bonds, current, uniforms, states, room_of(layout), stop))
 
     return move, starts, a.table_at.size + a.cards.size, layout.steps
 
@@ -68,7 +72,7 @@ def _swendsen_wang(layout: LookupLayout, options: SwendsenWang) -> tuple[Move, n
 def _starts(
     layout: LookupLayout, options: Gibbs | SwendsenWang, clock: Clock | None, has_zeros: bool
 ) -> np.ndarray:
-    """Where each chain begins: anywhere or, if there are zeros, at samples that these allow."""
+    """The starting states of each chain: uniform or, if there are zeros, samples that these allow."""
     a = layout.arrays
     if not has_zeros or clock is None:
         rng = generator(options.seed, 1 << 33)
@@ -93,7 +97,7 @@ def _run(
     n_uniforms: int,
     steps: float,
 ) -> Draws:
-    """Rounds of sweeps; after each, all chains are equally long, so the clock may stop them there."""
+    """Run sweeps in rounds: after each all chains are equally long, so the clock may stop them there."""
     m, chains = layout.arrays.cards.size, count_chains(options)
     kept = -(-options.samples // chains)
     in_round = max(1, min(options.burn_in + kept, int(_ROUND / max(1.0, steps))))

@@ -11,10 +11,14 @@ _ROUNDING = 1e-12  # of logarithms, relative to the largest
 
 
 def find_bonds(layout: LookupLayout) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The fields left for single variables; where the bond of each pair begins, its probabilities and gains.
+    """Split each pairwise table into fields of its two variables and a bond between them.
 
     A table over two variables with equally many states must be u(i) v(j) for unequal states and that times
     exp(J) for equal ones, with J at least 0; otherwise it is refused. J may depend on the state.
+
+    Returns:
+        The fields, as logarithms for each state of each variable; where the bond of each pair begins in the
+        next two; the probability of a bond for each state, 1 - exp(-J); and log(exp(J) - 1).
     """
     a, graph = layout.arrays, layout.graph
     widths = np.diff(a.scope_at)
@@ -26,8 +30,8 @@ def find_bonds(layout: LookupLayout) -> tuple[np.ndarray, np.ndarray, np.ndarray
     table_of = graph.arrays.table
     bond_at = np.zeros(widths.size, np.int64)
     chances, gains, size = [np.empty(0)], [np.empty(0)], 0
-    first_of, each = np.unique(table_of, return_index=True)[1], np.unique(table_of, return_inverse=True)[1]
-    for number, f in enumerate(first_of.tolist()):
+    first_of, group_of = np.unique(table_of, return_index=True, return_inverse=True)[1:]
+    for group, f in enumerate(first_of.tolist()):
         u, v = pairs[f].tolist()
         n = int(a.cards[u])
         if a.cards[v] != n:
@@ -40,11 +44,11 @@ def find_bonds(layout: LookupLayout) -> tuple[np.ndarray, np.ndarray, np.ndarray
         left = rows[:, None] + columns[None, :] + np.diag(strength) - table
         close = _ROUNDING * max(1.0, float(np.abs(table).max()))
         if np.abs(left).max() > close:
-            _refuse(layout, f, "its unequal states are not weighed state by state")
+            _refuse(layout, f, "its entries for unequal states are not products of one value for each state")
         if strength.min() < -close:
             _refuse(layout, f, "it favours unequal states")
         strength = np.maximum(strength, 0.0)
-        mine = np.flatnonzero(each == number)
+        mine = np.flatnonzero(group_of == group)
         bond_at[mine] = size
         for side, field in ((0, rows), (1, columns)):
             at = a.state_at[pairs[mine, side]][:, None] + np.arange(n)
@@ -58,7 +62,7 @@ def find_bonds(layout: LookupLayout) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 def _split(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The row, column and diagonal terms of a log table, if it is such a sum."""
+    """Terms of the rows, the columns and the diagonal that add up to a log table, if there are such."""
     n = len(table)
     if n == 1:
         return np.zeros(1), np.zeros(1), table[0].copy()
@@ -67,7 +71,7 @@ def _split(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         rows = np.array([0.0, table[1, 0] - table[0, 0] + strength])
         columns = np.array([table[0, 0] - strength, table[0, 1]])
         return rows, columns, np.full(2, strength)
-    # Off the diagonal: rows[i] + columns[j]; by the third state, rows[i] - rows[0] is seen.
+    # Off the diagonal the table is rows[i] + columns[j]: the column of a third state tells rows[i] - rows[0].
     columns = np.empty(n)
     rows = np.zeros(n)
     for i in range(1, n):
@@ -84,5 +88,5 @@ def _refuse(layout: LookupLayout, f: int, why: str) -> None:
     names = [problem.names[v] for v in scope if v < len(problem.names)]
     raise InvalidArgument(
         f'engine="swendsen-wang" is for pairs that favour equal states; the factor over {listed(names)} is '
-        f'none: {why}. Use engine="gibbs".'
+        f'not one: {why}. Use engine="gibbs".'
     )

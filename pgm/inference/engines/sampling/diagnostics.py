@@ -1,4 +1,4 @@
-"""How far estimates from samples may be off: formulae on arrays.
+"""Diagnostics of estimates from samples: R-hat, effective sample size, intervals.
 
 After Vehtari, Gelman, Simpson, Carpenter & Buerkner (2021), without their rank normalisation: samples are
 states.
@@ -18,7 +18,7 @@ def split(chains: np.ndarray) -> np.ndarray:
 
 
 def r_hat(chains: np.ndarray) -> np.ndarray:
-    """R-hat, the spread of all draws relative to that within chains: 1 once chains forget where they began.
+    """R-hat, the spread of all draws relative to that within chains: near 1 once chains forget their start.
 
     Args:
         chains: values, (..., chains, draws); each chain is split, so that drift shows too.
@@ -28,7 +28,7 @@ def r_hat(chains: np.ndarray) -> np.ndarray:
     """
     halves = split(chains)
     n = halves.shape[-1]
-    between = halves.mean(-1).var(-1, ddof=1)  # not times n, nor divided by it below
+    between = halves.mean(-1).var(-1, ddof=1)  # not multiplied by n here, so not divided by it below
     within = halves.var(-1, ddof=1).mean(-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         found = np.sqrt(between / within + (n - 1) / n)
@@ -39,7 +39,7 @@ def effective_sample_size(chains: np.ndarray) -> np.ndarray:
     """How many independent draws would estimate the mean as well: Geyer's monotone sequence, chains split.
 
     Args:
-        chains: values, (..., chains, draws). If none ever changes the answer is NaN.
+        chains: values, (..., chains, draws). If no value ever changes, the answer is NaN.
     """
     halves = split(chains).astype(np.float64)
     m, n = halves.shape[-2:]

@@ -1,4 +1,4 @@
-"""Samples, and how sampling is divided among threads and stopped by the clock."""
+"""Samples, and what all samplers need to draw them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Draws:
     log_total: float  # the logarithm of the sum of the product of all factors in the layout
     log_error: float  # its standard error
     tried: int  # samples or sweeps drawn, including those discarded
-    asked_for: int  # fewer were drawn if time ran out
+    asked_for: int  # more than `tried` if the time limit was reached
 
 
 def generator(seed: int, *key: int) -> np.random.Generator:

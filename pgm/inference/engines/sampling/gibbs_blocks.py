@@ -15,9 +15,9 @@ from pgm.inference.program.reduction import open_targets
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import run
 
-_ENTRIES = 1e6  # of all messages inside blocks, or this multiple of the entries of all pairs
-_WORTH = 16.0
-_LOOKS = 50.0  # at each link, in the search for blocks
+_ENTRIES = 1e6  # that all messages inside blocks may have, if not more by the next line
+_WORTH = 16.0  # the same as a multiple of the entries of all factors
+_LOOKS = 50.0  # at each edge, in the search for blocks
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -26,21 +26,25 @@ class Blocks:
 
     steps: StepArrays
     messages: GuideArrays
-    block_at: np.ndarray
+    block_at: np.ndarray  # where each block begins in `steps`
     has_zeros: bool
 
 
 def find_blocks(layout: LookupLayout, options: Gibbs, clock: Clock) -> Blocks:
-    """The requested blocks, joined where only that lets the chain reach everything; otherwise refused."""
+    """The requested blocks, merged where zeros would otherwise keep the chain from some states.
+
+    Raises:
+        InvalidArgument: blocks, requested or merged, are too wide to be drawn as a whole.
+    """
     a, g = layout.arrays, layout.graph.arrays
     block_of = _asked_for(layout, options)
-    again = block_of.copy()
+    second = block_of.copy()
     if options.blocks == "trees":
         args = g.user_at, g.users, a.owner, a.scope_at, a.scopes
         budget = int(_LOOKS * float((np.diff(a.scope_at) ** 2).sum()))
         SAMPLING.grow_trees(*args, np.arange(block_of.size), budget, block_of)
         # Variables that did not fit into the first trees come first in others.
-        SAMPLING.grow_trees(*args, np.argsort(-block_of, kind="stable"), budget, again)
+        SAMPLING.grow_trees(*args, np.argsort(-block_of, kind="stable"), budget, second)
     else:
         single = block_of < 0
         block_of[single] = block_of.max(initial=-1) + 1 + np.arange(int(single.sum()))
@@ -57,18 +61,18 @@ def find_blocks(layout: LookupLayout, options: Gibbs, clock: Clock) -> Blocks:
     found = in_blocks(layout, tied_blocks, most)
     if found is None and (groups < 0).all():
         raise InvalidArgument(
-            f'blocks= of engine="gibbs" holds blocks that are too wide to be drawn as a whole (more than '
-            f"{most:,.0f} entries). Make them smaller, or trees."
+            'blocks= of engine="gibbs" has blocks that are too wide to be drawn as a whole: their messages '
+            f'have more than {most:,.0f} entries. Make them smaller, or use blocks="trees".'
         )
     if found is None:
         mine = np.flatnonzero(groups >= 0)
         raise InvalidArgument(
             f'engine="gibbs" cannot be shown to reach every possible state: zeros tie {_named(layout, mine)} '
-            "together, too widely to be drawn as one block. "
+            "together, too many to be drawn as one block. "
             'Use engine="importance" or "likelihood-weighting", which need no chain.'
         )
     if options.blocks == "trees" and block_of.max(initial=0) > 0:
-        more = in_blocks(layout, again, most)
+        more = in_blocks(layout, second, most)
         if more is not None:
             found = both(found, more)
     return Blocks(*found, has_zeros=bool(has_zero.any()))
@@ -103,13 +107,13 @@ def _asked_for(layout: LookupLayout, options: Gibbs) -> np.ndarray:
     if isinstance(options.blocks, str):
         return block_of
     place = dict(zip(names, range(len(names)), strict=True))
-    for number, block in enumerate(options.blocks):
-        block_of[open_targets(layout.problem.case, [place[name] for name in block])] = number
+    for i, block in enumerate(options.blocks):
+        block_of[open_targets(layout.problem.case, [place[name] for name in block])] = i
     return np.unique(np.append(block_of, -1), return_inverse=True)[1][:-1].astype(np.int64) - 1
 
 
 def _tied(layout: LookupLayout, has_zero: np.ndarray, clock: Clock) -> np.ndarray:
-    """Groups that must be drawn together to guarantee that everything is reached; -1 for the others.
+    """Groups that must be drawn together so that every possible state is reached; -1 for other variables.
 
     A state is closed if another can replace it whatever the other variables are: changing one variable leads
     from the first to the second. The set of possible states is connected if the rest is; and the rest is if

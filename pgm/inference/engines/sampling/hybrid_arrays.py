@@ -1,4 +1,4 @@
-"""What the loops over chains of states and numbers take, beside the densities and tables themselves."""
+"""Arguments of the loops over hybrid chains, beside the densities and tables themselves."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pgm.runtime.kinds import Bytes, Floats, Ints
 
 
 class LinkArrays(NamedTuple):
-    """States whose log odds are linear in numbers; one after the other."""
+    """Discrete variables whose log odds are linear in continuous parents, one after the other."""
 
     child: Ints  # by position
     card: Ints
@@ -23,27 +23,27 @@ class LinkArrays(NamedTuple):
 
 
 class EntryArrays(NamedTuple):
-    """The entries of tables that are rewritten: where each is, and what it says."""
+    """The entries of tables that are rewritten: where each is, and which density or log odds it takes."""
 
-    base: Floats  # all tables, then the weights of single variables: what does not change
-    line: Ints  # numbers with states among their parents, one for each entry
+    base: Floats  # the constant part of all tables, then of the weights of single variables
+    line: Ints  # continuous variables with discrete parents, one for each entry
     line_row: Ints  # which of its densities
     line_to: Ints
-    link: Ints  # states with numbers among their parents, one for each entry
+    link: Ints  # discrete variables with continuous parents, one for each entry
     link_offset: Ints  # where the offsets of their configuration begin
     link_code: Ints
     link_to: Ints
 
 
 class MoveArrays(NamedTuple):
-    """Numbers that follow others by a line, and so do their children, or have log odds that do."""
+    """Continuous variables moved without calls: they are linear, their children too or in their log odds."""
 
     variable: Ints  # by index
     child_at: Ints
     child: Ints  # by index
-    slot: Ints  # which of its parents the number is
+    slot: Ints  # which parent of that child the variable is
     link_at: Ints
-    link: Ints  # children with states
+    link: Ints  # discrete children
     low: Floats
     high: Floats
     sliced: Bytes  # whether its density is not normal

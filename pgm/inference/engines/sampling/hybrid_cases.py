@@ -1,8 +1,8 @@
-"""Cases drawn parents first, where some variables are continuous, each weighed by what is known.
+"""Cases of a model with continuous variables, drawn parents first and weighted by the evidence.
 
-What is hidden is drawn from its distribution given the parents drawn before, and a case is weighed by the
-probability or density of what is known. So continuous variables may have densities of their own, follow
-others by any regression, and decide states by any classifier, with evidence below.
+Hidden variables are drawn from their distributions given the parents drawn before, and a case is weighted by
+the probability or density of the observed ones. So continuous variables may have densities of their own,
+follow others by any regression, and decide states by any classifier, with evidence on their descendants.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class Cases:
     """Cases as they are drawn, variable by variable."""
 
     def __init__(self, model: HybridModel, n: int, rng: np.random.Generator) -> None:
-        """Make room for n of them; `TooLarge` if there is none."""
+        """Allocate n of them; `TooLarge` if they do not fit the memory limit."""
         size = 8.0 * n * (model.program.n + 2 * model.g.n + 2)
-        check_room(size, f"{n:,} samples of {model.program.n:,} variables take", "Draw fewer, samples=")
+        check_room(size, f"{n:,} samples of {model.program.n:,} variables take", "Take fewer samples=")
         self.model, self.rng = model, rng
         self.codes = np.zeros((n, model.program.n), np.int64)
         self.values = np.zeros((n, model.g.n))
@@ -34,18 +34,18 @@ class Cases:
         self._blocks: set[int] = set()
 
     def draw(self, needed: Collection[int], done: Collection[int] = ()) -> Cases:
-        """Draw these variables, parents first; those in `done` have been drawn."""
+        """Draw these variables, parents first; those in `done` have been drawn already."""
         model = self.model
         order = TopologicalSorter({v: model.parents[v] for v in sorted(needed)}).static_order()
-        for number, v in enumerate(order):
+        for i, v in enumerate(order):
             if v not in done:
                 model.clock.check("drawing samples")
-                report_progress(float(number), float(len(needed)), "drawing")
+                report_progress(float(i), float(len(needed)), "drawing")
                 self.step(v)
         return self
 
     def step(self, v: int) -> None:
-        """Draw a variable in all cases, or weigh them by what is known of it."""
+        """Draw a hidden variable in all cases, or weight the cases by an observed one."""
         model = self.model
         x = int(model.g.index_of[v])
         if x < 0:
@@ -66,15 +66,16 @@ class Cases:
             self.logs += logs
         else:
             self.values[:, x] = mean + sd * self.rng.standard_normal(len(self.logs))
-            self._inside(x)
+            self._keep_to_interval(x)
 
-    def _inside(self, x: int) -> None:
+    def _keep_to_interval(self, x: int) -> None:
+        """Give weight zero to cases outside the interval that is the evidence on x."""
         if x in self.model.intervals:
             low, high = self.model.intervals[x]
             self.logs[(self.values[:, x] < low) | (self.values[:, x] >= high)] = -math.inf
 
     def _block(self, x: int) -> None:
-        """The numbers of a block are drawn or weighed together, with the first of them."""
+        """Draw a block of variables with one joint density, or weight by it, when the first of them comes."""
         if x in self._blocks:
             return
         model = self.model
@@ -88,7 +89,7 @@ class Cases:
         else:
             self.values[:, columns] = model.g.own[last].draw(model.selection(last, self.codes), self.rng)
             for column in columns:
-                self._inside(column)
+                self._keep_to_interval(column)
 
     def _state(self, v: int) -> None:
         model, code = self.model, self.model.hard.get(v)
@@ -101,7 +102,9 @@ class Cases:
             self.codes[:, v] = score.drawn(self.codes[:, score.discrete], above, self.rng)
         else:
             model.draw_state(v, self.codes, self.rng)
-            if code is not None:  # what a gate gives is drawn, and what differs does not count
+            if (
+                code is not None
+            ):  # a gate is drawn; cases in which it differs from the evidence get weight zero
                 self.logs[self.codes[:, v] != code] = -math.inf
                 self.codes[:, v] = code
         for weights in model.weights.get(v, ()):
@@ -112,7 +115,9 @@ class Cases:
 def truncated(
     mean: np.ndarray, sd: np.ndarray, low: float, high: float, uniforms: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Normal draws between two ends, and the log probability of lying there; -inf if that is no number.
+    """Draws from normal densities truncated to [low, high), and the log probability of that interval.
+
+    Where rounding leaves no finite draw or probability, the draw is the mean and the log is -inf.
 
     >>> x, logs = truncated(np.zeros(1), np.ones(1), 0.0, np.inf, np.array([0.5]))
     >>> x.round(6).tolist(), logs.round(6).tolist()
@@ -121,12 +126,12 @@ def truncated(
     from scipy.special import log_ndtr, ndtri_exp
 
     a, b = (low - mean) / sd, (high - mean) / sd
-    flipped = a > 0.0  # the lower tail keeps its digits
+    flipped = a > 0.0  # the lower tail has more digits
     a, b = np.where(flipped, -b, a), np.where(flipped, -a, b)
     top, bottom = log_ndtr(b), log_ndtr(a)
     with np.errstate(invalid="ignore", divide="ignore"):
         logs = top + np.log1p(-np.exp(bottom - top))
-        # of the share u between the two: log(exp(bottom) + u (exp(top) - exp(bottom)))
+        # the quantile at the share u between the ends: log(exp(bottom) + u (exp(top) - exp(bottom)))
         share = np.exp(bottom - top) + uniforms * -np.expm1(bottom - top)
         z = ndtri_exp(np.minimum(top + np.log(share), top))
     found = mean + sd * np.where(flipped, -z, z)

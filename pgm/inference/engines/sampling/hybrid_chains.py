@@ -1,13 +1,14 @@
-"""Markov chains over states and numbers: what is drawn in a sweep, and from what.
+"""Markov chains over discrete and continuous variables: what a sweep draws, and from what.
 
-Only what the evidence depends on moves; what is below is drawn afterwards, in all kept cases at once. A sweep
-draws the states in blocks, as in a model of tables, and then the numbers one by one, each given all else:
-from a normal density where its own line and its children's lines are all there is; by a step of slice
-sampling (Neal 2003) where there are intervals or log odds, too; and where functions of rows are involved by
-a choice among several draws from its own distribution, and among several places near by, which are asked
-about in one call for all chains (Tjelmeland 2004). Every few sweeps all that moves may go to one of several
-cases drawn parents first, chosen by what is known: so chains reach whatever evidence and densities allow,
-even where states and numbers hold each other. All of these leave the posterior as it is.
+Only the observed variables and their ancestors move; all others are drawn afterwards, in all kept cases at
+once. A sweep draws the states in blocks, as in a model of tables, and then the continuous variables one by
+one, each given all others: from a normal density where its own relation and its children's are linear
+Gaussian; by a step of slice sampling (Neal 2003) where there are intervals or linear log odds too; and where
+estimators or densities of their own are called, by a choice among several draws from its own distribution,
+then among several proposals near by, all evaluated in one call for all chains (Tjelmeland 2004). Every few
+sweeps a chain may jump to one of several cases drawn parents first, chosen by their likelihoods: so chains
+reach whatever evidence and densities allow, even where states and values determine each other. All of these
+moves leave the posterior invariant.
 """
 
 from __future__ import annotations
@@ -33,21 +34,21 @@ from pgm.runtime.running import raise_status
 
 _LEAST = 4  # states of each chain below which it cannot be diagnosed
 _TRIES = 1000  # cases drawn to find where chains start
-_ROUND = 10  # sweeps between two chances to go somewhere else altogether
-_OWN_DRAWS = 7  # from the distribution of a number, to choose from
-_PLACES = 15  # near by, to choose from
-_HALVINGS = 6.0  # of the width of a distribution: how near places are is drawn anew each time
-_UNIFORMS = 40  # of a step of slice sampling, of which all but three may be rejected places
+_ROUND = 10  # sweeps between two chances to jump, and cases that each chain may jump to
+_OWN_DRAWS = 7  # proposals from a variable's own distribution
+_PROPOSALS = 15  # near the present value
+_HALVINGS = 6.0  # of the width of a distribution, at most: the scale of proposals is drawn anew each time
+_UNIFORMS = 40  # of a step of slice sampling, all but three of which may be for rejected values
 
 
 class HybridChains:
-    """Several chains side by side, so that functions of rows are called for all of them at once."""
+    """Several chains side by side, so that estimators are called for all of them at once."""
 
     def __init__(self, model: HybridModel, options: Gibbs, engine: str = Gibbs.name) -> None:
-        """Find what moves, and how; `engine` is the name in messages."""
+        """Find what moves, and how; `engine` is the name in error messages."""
         self.model, self.options, self.engine = model, options, engine
         self.above = model.needed(sorted(model.known))
-        self._refuse_exact()
+        self._refuse_noiseless()
         self.tables: StateTables = state_tables(model, self.above, options)
         hidden = [int(x) for x in model.g.order if model.g.positions[x] in self.above and not model.seen[x]]
         children: dict[int, list[int]] = {x: [] for x in hidden}
@@ -72,8 +73,8 @@ class HybridChains:
         usual = min(CALLED_CHAINS, options.samples // 8) if asked else CHAINS
         self.chains = usual if options.chains is None else options.chains
 
-    def _refuse_exact(self) -> None:
-        """Refuse lines without noise: given its parents such a number cannot move, nor they given it."""
+    def _refuse_noiseless(self) -> None:
+        """Refuse sd=0: such a variable cannot move given its parents, nor can they given the variable."""
         model, d = self.model, self.model.g.arrays
         for v in sorted(self.above):
             x = int(model.g.index_of[v])
@@ -90,11 +91,12 @@ class HybridChains:
                 else " is"
             )
             raise InvalidArgument(
-                f'{model.names[v]!r}{follows} without noise (sd=0), and engine="{self.engine}" cannot '
-                'move what holds it exactly. engine="exact" takes such lines; or give it an sd above 0.'
+                f'{model.names[v]!r}{follows} without noise (sd=0), and engine="{self.engine}" needs noise '
+                'to move. Use engine="exact", or give the variable an sd above 0.'
             )
 
     def _is_plain(self, x: int) -> bool:
+        """Whether x and its children are linear: no estimator has to be called to move x."""
         model = self.model
         if int(model.g.positions[x]) in model.curves:
             return False
@@ -116,7 +118,7 @@ class HybridChains:
                     link.append(self.tables.link_of[v])
                 else:
                     child.append(c)
-                    slot.append(model.lines_to(c).tolist().index(x))
+                    slot.append(model.linear_parents(c).tolist().index(x))
             child_at.append(len(child))
             link_at.append(len(link))
             sliced.append(x in model.intervals or link_at[-1] > link_at[-2])
@@ -128,7 +130,11 @@ class HybridChains:
     # --- running ---
 
     def run(self, about: set[int]) -> tuple[np.ndarray, np.ndarray, int]:
-        """The kept cases, chain after chain: codes and values of these variables too; and how many sweeps."""
+        """The codes and values of the kept cases, chain after chain, and the count of kept sweeps.
+
+        Args:
+            about: variables that are needed beside those that move.
+        """
         model, options = self.model, self.options
         chains, kept = self.chains, -(-options.samples // self.chains)
         every = float(chains) * kept
@@ -141,7 +147,7 @@ class HybridChains:
             done = self._sweeps(codes, values)
         else:
             codes[:], values[:, :, model.seen] = self.tables.codes, model.value[model.seen]
-        if done < kept:  # what is below takes one call for each variable
+        if done < kept:  # time is up: the variables that did not move take one more call each
             model.clock = replace(model.clock, deadline=None)
         cases = Cases(model, chains * done, generator(options.seed, 1 << 35))
         cases.codes[:] = codes[:, :done].reshape(-1, model.program.n)
@@ -162,7 +168,7 @@ class HybridChains:
             try:
                 model.clock.check("drawing samples")
                 if sweep % _ROUND == 0:
-                    self._anywhere()
+                    self._jump()
                 self._sweep()
             except OutOfTime:
                 if sweep < _LEAST:
@@ -174,14 +180,15 @@ class HybridChains:
         return kept
 
     def _start(self) -> None:
-        """Chains start at cases drawn parents first that the evidence allows."""
+        """Start the chains at cases drawn parents first that agree with the evidence."""
         model, options = self.model, self.options
         tried = Cases(model, max(_TRIES, self.chains), self.rng).draw(self.above)
         possible = np.flatnonzero(tried.logs > -math.inf)
         if not possible.size:
             raise NoSupportFound(
-                f'engine="{self.engine}": none of {len(tried.logs):,} cases drawn parents first has the '
-                "evidence, and chains need one to start from; this does not prove that it is impossible."
+                f'engine="{self.engine}": none of {len(tried.logs):,} cases drawn parents first agrees with '
+                "the evidence, and chains need one to start from; this does not prove that the evidence is "
+                "impossible."
             )
         chosen = possible[np.arange(self.chains) % possible.size]
         self.codes, self.values = tried.codes[chosen], tried.values[chosen]
@@ -191,11 +198,11 @@ class HybridChains:
         if self.tables.blocks is not None:
             layout = self.tables.layout
             r = layout.problem.case.reduced
-            # the state that each code is among the open ones
-            self._place = np.zeros((r.cards.size, int(model.program.arrays.cards.max())), np.int64)
+            # the index of each code among the open states
+            self._open_index = np.zeros((r.cards.size, int(model.program.arrays.cards.max())), np.int64)
             for i in range(r.cards.size):
                 states = r.states[r.state_at[i] : r.state_at[i + 1]]
-                self._place[i, states] = np.arange(states.size)
+                self._open_index[i, states] = np.arange(states.size)
             self._room = room_of(layout)
             blocks = self.tables.blocks
             check_samples(options.name, 8.0 * float(blocks.messages.table_at[-1]), "messages inside blocks")
@@ -244,22 +251,22 @@ class HybridChains:
         r, split = layout.problem.case.reduced, self.tables.n_logs
         mine = self._tables[chain]
         arrays = layout.arrays._replace(logs=mine[:split], local=mine[split:])
-        now = self._place[np.arange(r.cards.size), self.codes[chain, r.variables]]
+        current = self._open_index[np.arange(r.cards.size), self.codes[chain, r.variables]]
         states: np.ndarray = np.empty((1, r.cards.size), layout.states_type)
         uniforms = self.rng.random((1, blocks.steps.variable.size))
         stop = np.zeros(1, np.uint8)
         args = arrays, blocks.steps, blocks.messages, self._pool, blocks.block_at
-        status = SAMPLING.sweep(*args, now, uniforms, states, self._room, stop)
+        status = SAMPLING.sweep(*args, current, uniforms, states, self._room, stop)
         raise_status(int(status), "sweep", self.model.clock)
-        self.codes[chain, r.variables] = r.states[r.state_at[:-1] + now]
+        self.codes[chain, r.variables] = r.states[r.state_at[:-1] + current]
 
-    # --- moves by functions of rows, of all chains at once ---
+    # --- moves by estimators and densities of their own, in all chains at once ---
 
     def _children_logs(self, columns: list[int], codes: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """What is said by what follows these numbers, and by the intervals they lie in."""
+        """The log likelihood of these variables: of their children, and of the intervals they lie in."""
         logs = np.zeros(len(codes))
-        those = {v for x in columns for v in self.children[x]} - set(self.model.g.positions[columns].tolist())
-        for v in sorted(those):
+        children = {v for x in columns for v in self.children[x]}
+        for v in sorted(children - set(self.model.g.positions[columns].tolist())):
             logs += self.model.logs(v, codes, values)
         for x in columns:
             if x in self.model.intervals:
@@ -268,10 +275,10 @@ class HybridChains:
         return logs
 
     def _move(self, columns: list[int]) -> None:
-        """Go to one of several draws from their own distribution, then to one of several places near by."""
+        """Choose among draws from the variables' own distribution, then among proposals near by."""
         own, k, model = self.model.g.own.get(columns[-1]), _OWN_DRAWS, self.model
         codes, values = np.repeat(self.codes, k + 1, axis=0), np.repeat(self.values, k + 1, axis=0)
-        drawn = np.flatnonzero(np.arange(len(codes)) % (k + 1))  # the first of each is where the chain is
+        drawn = np.flatnonzero(np.arange(len(codes)) % (k + 1))  # the first of each chain is its present case
         if own is not None:
             values[drawn[:, np.newaxis], columns] = own.draw(
                 model.selection(columns[-1], codes[drawn]), self.rng
@@ -281,43 +288,44 @@ class HybridChains:
             values[drawn, columns[0]] = mean + sd * self.rng.standard_normal(len(drawn))
         self._choose(values, self._children_logs(columns, codes, values))
         if own is None or not own.counts:
-            self._near_by(columns)
+            self._move_nearby(columns)
 
-    def _near_by(self, columns: list[int]) -> None:
-        """Go to one of several places around one that is near: all are equally likely from each other."""
-        k, model, chains = _PLACES, self.model, self.chains
+    def _move_nearby(self, columns: list[int]) -> None:
+        """Choose among proposals around a random centre near by: each is as likely from any other."""
+        k, model, chains = _PROPOSALS, self.model, self.chains
         codes, values = np.repeat(self.codes, k + 1, axis=0), np.repeat(self.values, k + 1, axis=0)
         scale = self.widths[columns] * 2.0 ** -self.rng.uniform(0.0, _HALVINGS, (chains, 1))
         if len(columns) > 1:
             scale *= self.rng.random((chains, len(columns))) < 0.5
         centre = self.values[:, columns] + scale * self.rng.standard_normal((chains, len(columns)))
-        places = centre[:, np.newaxis] + scale[:, np.newaxis] * self.rng.standard_normal(
+        proposals = centre[:, np.newaxis] + scale[:, np.newaxis] * self.rng.standard_normal(
             (chains, k, len(columns))
         )
         drawn = np.flatnonzero(np.arange(len(codes)) % (k + 1))
-        values[drawn[:, np.newaxis], columns] = places.reshape(-1, len(columns))
+        values[drawn[:, np.newaxis], columns] = proposals.reshape(-1, len(columns))
         logs = self._children_logs(columns, codes, values)
-        logs += model.number_logs(columns[-1], codes, values)
+        logs += model.density_logs(columns[-1], codes, values)
         self._choose(values, logs)
 
     def _choose(self, values: np.ndarray, logs: np.ndarray) -> None:
-        """Go to one of several values for each chain, by probabilities in proportion to exp(logs)."""
+        """Choose one of several values for each chain, with probability proportional to exp(logs)."""
         chains = self.chains
         each = len(values) // chains
-        self.values = values[np.arange(chains) * each + self._picked(logs.reshape(chains, each))]
+        self.values = values[np.arange(chains) * each + self._pick(logs.reshape(chains, each))]
 
-    def _picked(self, logs: np.ndarray) -> np.ndarray:
-        """One of each row, by probabilities in proportion to exp(logs)."""
+    def _pick(self, logs: np.ndarray) -> np.ndarray:
+        """The index of one entry of each row, drawn with probability proportional to exp(logs)."""
         shares = np.exp(logs - logs.max(axis=1, keepdims=True)).cumsum(axis=1)
         uniforms = self.rng.random((len(logs), 1)) * shares[:, -1:]
         return np.asarray((shares <= uniforms).sum(axis=1).clip(max=logs.shape[1] - 1))
 
-    # --- going somewhere else ---
+    # --- jumps ---
 
-    def _anywhere(self) -> None:
-        """All that moves goes to one of several cases drawn parents first, or stays, by what is known.
+    def _jump(self) -> None:
+        """Move each chain to one of several cases drawn parents first, or stay, by their likelihoods.
 
-        What a gate gives is a case of its own: where the chain is, its parts have just been drawn.
+        Gates add nothing to the likelihood of the present case: their auxiliary variables have just been
+        drawn.
         """
         model, chains = self.model, self.chains
         cases = Cases(model, chains * _ROUND, self.rng).draw(self.above)
@@ -332,7 +340,7 @@ class HybridChains:
             for weights in model.weights.get(v, ()):
                 here += np.log(weights)[self.codes[:, v]]
         logs = np.column_stack([here, cases.logs.reshape(chains, _ROUND)])
-        chosen = self._picked(logs)
+        chosen = self._pick(logs)
         moved = np.flatnonzero(chosen > 0)
         at = moved * _ROUND + chosen[moved] - 1
         self.codes[moved], self.values[moved] = cases.codes[at], cases.values[at]

@@ -1,7 +1,7 @@
-"""A model some of whose variables are continuous, with its evidence, as samplers see it.
+"""A model with continuous variables and its evidence, as samplers see it.
 
-Every distribution is evaluated in many cases at once: arrays of codes, a column for each variable of the
-program, and of values, a column for each continuous variable.
+Every distribution is evaluated in many cases at once: in arrays of codes, with a column for each variable of
+the program, and of values, with a column for each continuous variable.
 """
 
 from __future__ import annotations
@@ -27,10 +27,13 @@ if TYPE_CHECKING:
 
 
 class HybridModel:
-    """The distributions of a model by position, and what is known; continuous variables by index, too."""
+    """The distributions of a model, by the position of their child, and the evidence.
+
+    Continuous variables have an index of their own beside their position: `x` is an index, `v` a position.
+    """
 
     def __init__(self, compiled: ModelSnapshot, observed: Observed, clock: Clock) -> None:
-        """Find every variable's distribution, and what is known of it."""
+        """Find every variable's distribution and evidence."""
         assert compiled.gaussians is not None
         self.compiled, self.observed, self.clock, self.names = compiled, observed, clock, compiled.names
         self.g = g = compiled.gaussians
@@ -58,7 +61,7 @@ class HybridModel:
         self.parents = self._parents()
 
     def _parents(self) -> list[tuple[int, ...]]:
-        """Of every variable, by position."""
+        """The parents of every variable, by position."""
         linked, g = self.compiled.linked, self.g
         if linked is not None:
             return list(linked.parents)
@@ -67,11 +70,11 @@ class HybridModel:
             *above, child = (part.scopes[0] if isinstance(part, Dense) else part.scope).tolist()
             found[child] = tuple(above)
         for x, v in enumerate(g.positions.tolist()):
-            found[v] = (*own_densities.switches_of(g, x), *g.positions[self.lines_to(x)].tolist())
+            found[v] = (*own_densities.switches_of(g, x), *g.positions[self.linear_parents(x)].tolist())
         return found
 
     def needed(self, about: Sequence[int]) -> set[int]:
-        """These variables and their ancestors; and, for a number of a block, those of the whole block."""
+        """These variables and their ancestors; for a variable with a joint density, of its whole block."""
         found = closure(about, self.parents)
         for x in [int(self.g.index_of[v]) for v in found]:
             if x in self.g.own:
@@ -83,22 +86,22 @@ class HybridModel:
         """The positions of all variables with evidence."""
         return {self.compiled.position[name] for name in self.observed.given}
 
-    def lines_to(self, x: int) -> np.ndarray:
-        """The indices of the numbers that x follows by a line, or of those before it in its block."""
+    def linear_parents(self, x: int) -> np.ndarray:
+        """The indices of the continuous parents of a linear Gaussian, or of those before x in its block."""
         d = self.g.arrays
         return np.asarray(d.parents[d.parent_at[x] : d.parent_at[x + 1]])
 
-    # --- distributions of numbers ---
+    # --- distributions of continuous variables ---
 
     def selection(self, x: int, codes: np.ndarray) -> np.ndarray:
-        """Which of its densities a number has in each case."""
+        """The index of the density that the discrete parents of x select in each case."""
         row = np.zeros(len(codes), np.int64)
         for v in own_densities.switches_of(self.g, x):
             row = row * int(self.cards[v]) + codes[:, v]
         return row
 
     def moments(self, x: int, codes: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The mean and the standard deviation of a number with a normal density, in each case."""
+        """The mean and standard deviation of a variable with a normal density, in each case."""
         v = int(self.g.positions[x])
         if v in self.curves:
             curve = self.curves[v]
@@ -107,14 +110,14 @@ class HybridModel:
         d = self.g.arrays
         row = d.row_at[x] + self.selection(x, codes)
         mean, sd = d.bias[row], d.sd[row]
-        parents = self.lines_to(x)
+        parents = self.linear_parents(x)
         if parents.size:
             weights = d.weights[d.weight_at[x] : d.weight_at[x + 1]].reshape(-1, parents.size)
             mean = mean + (weights[row - d.row_at[x]] * values[:, parents]).sum(axis=1)
         return mean, sd
 
-    def number_logs(self, x: int, codes: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """The log density of a number at its value in each case; that of a block for its last one."""
+    def density_logs(self, x: int, codes: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """The log density of x at its value in each case; that of a block counts for its last variable."""
         if x not in self.g.own:
             mean, sd = self.moments(x, codes, values)
             return log_normal_or_constant(values[:, x] - mean, sd)
@@ -155,7 +158,7 @@ class HybridModel:
     # --- distributions of states ---
 
     def state_logs(self, v: int, codes: np.ndarray, values: np.ndarray) -> np.ndarray | None:
-        """The log probability of the state in each case; None where this is a sum over parts of a gate."""
+        """The log probability of the state in each case; None for a gate, where it is a sum."""
         score = self.scores.get(v)
         if score is not None:
             logs = score.logs(codes[:, score.discrete], values[:, self.g.index_of[score.continuous]])
@@ -170,21 +173,21 @@ class HybridModel:
             return np.asarray(np.log(shares))
 
     def logs(self, v: int, codes: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """The log probability or density of a variable given its parents in each case; of a gate 0."""
+        """The log probability or density of a variable given its parents in each case; 0 for a gate."""
         x = int(self.g.index_of[v])
         if x >= 0:
-            return self.number_logs(x, codes, values)
+            return self.density_logs(x, codes, values)
         found = self.state_logs(v, codes, values)
         return np.zeros(len(codes)) if found is None else found
 
     def draw_state(self, v: int, codes: np.ndarray, rng: np.random.Generator) -> None:
-        """Draw states, and the parts of their gate, from tables."""
-        those = self.order[self.owners == self.place[v]]
-        draw_forward(self.program, those, codes, rng, self.clock)
+        """Draw a state in each case from tables, with the auxiliary variables of its gate."""
+        variables = self.order[self.owners == self.place[v]]
+        draw_forward(self.program, variables, codes, rng, self.clock)
 
 
 def log_normal_or_constant(off: np.ndarray, sd: np.ndarray) -> np.ndarray:
-    """Log density of what is this far off; without noise it is one value, of probability one."""
+    """The normal log density this far off the mean; without noise the mean has probability one."""
     with np.errstate(divide="ignore", invalid="ignore"):
         found = log_standard_normal(off / sd) - np.log(sd)
     return np.where(sd > 0.0, found, np.where(off == 0.0, 0.0, -math.inf))

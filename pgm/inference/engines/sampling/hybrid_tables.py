@@ -1,8 +1,8 @@
-"""The states of a model with continuous variables as tables some of which change with the values of these.
+"""The discrete part of a model as tables, some of which change with the values of continuous variables.
 
-Given the continuous variables a model is one of tables: a number with states among its parents weighs these
-states by its density, and a state with numbers among its parents has the probabilities that these give. So
-the states are drawn as in any model of tables, in blocks, after such tables have been rewritten.
+Given the continuous variables, a model is one of tables: a continuous variable with discrete parents weights
+their states by its density, and a discrete variable with continuous parents has the probabilities that these
+give. So states are drawn as in any model of tables, in blocks, once such tables have been rewritten.
 """
 
 from __future__ import annotations
@@ -28,36 +28,36 @@ from pgm.inference.trees import TreeCache
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Called:
-    """Entries that a function of rows gives: of a classifier, a regressor, or densities of their own."""
+    """Entries of a table given by a call: to a classifier, a regressor, or densities of their own."""
 
     v: int  # the child, by position
     codes: np.ndarray  # (configurations, variables of the program)
     which: np.ndarray  # the configuration of each entry
-    code: np.ndarray  # and the state of the child, if it has states
-    to: np.ndarray
-    fixed: bool  # whether its numbers are known, so that it never changes
+    code: np.ndarray  # the state of the child in each entry; 0 if it is continuous
+    to: np.ndarray  # where each entry is
+    fixed: bool  # whether its continuous variables are observed, so that the entries never change
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class StateTables:
-    """The states that are drawn, and the tables that are rewritten before."""
+    """The discrete variables that are drawn, and the tables that are rewritten beforehand."""
 
     layout: LookupLayout
-    blocks: Blocks | None  # none: no state is open
+    blocks: Blocks | None  # None: all states are known
     links: LinkArrays
     link_of: dict[int, int]  # by the position of the child
     entries: EntryArrays
     called: list[Called]
-    codes: np.ndarray  # of all variables of the program; those that are open are zero
+    codes: np.ndarray  # of all variables of the program; 0 for those that are drawn
 
     @property
     def n_logs(self) -> int:
-        """The entries of tables over two variables or more."""
+        """The count of entries of all tables over two variables or more."""
         return int(self.layout.arrays.logs.size)
 
 
 def state_tables(model: HybridModel, above: set[int], options: Gibbs) -> StateTables:
-    """Lay out the states among the variables of these positions."""
+    """Lay out the discrete variables among those at these positions."""
     families = _families(model, above)
     n_named, cards = model.program.n_named, model.cards
     rng = np.random.default_rng(0)
@@ -65,7 +65,7 @@ def state_tables(model: HybridModel, above: set[int], options: Gibbs) -> StateTa
     for child in model.scores:  # a table that is rewritten takes the place of a uniform one
         factors[int(model.place[child])] = Dense(np.array([[child]]), np.ones(cards[child]))
     first = len(factors)
-    # Any values without zeros that differ: tables of ones, or equal ones, would not be kept apart.
+    # Random positive values: tables that are equal, or all ones, would not be kept apart.
     holders = [rng.uniform(0.5, 1.0, [int(cards[v]) for v in axes]) for _, axes in families]
     factors += [Dense(np.array([axes], np.int64), h) for (_, axes), h in zip(families, holders, strict=True)]
     program = compile_program(cards[:n_named].tolist(), factors)
@@ -82,9 +82,9 @@ def state_tables(model: HybridModel, above: set[int], options: Gibbs) -> StateTa
     a, r, places = layout.arrays, case.reduced, {}
     several, alone = layout.graph.factors.tolist(), layout.graph.alone.tolist()
     for j, f in [*enumerate(several), *((-1, f) for f in alone)]:
-        number = int(r.factors[f])
-        if number < program.arrays.heads.size and program.factor_of[number] >= first:
-            places[int(program.factor_of[number]) - first] = j, f
+        index = int(r.factors[f])
+        if index < program.arrays.heads.size and program.factor_of[index] >= first:
+            places[int(program.factor_of[index]) - first] = j, f
     base = np.concatenate([a.logs, a.local])
     lines, linked, called = _Columns(), _Columns(), []
     for i, (v, axes) in enumerate(families):
@@ -110,7 +110,10 @@ def state_tables(model: HybridModel, above: set[int], options: Gibbs) -> StateTa
 
 
 def _families(model: HybridModel, above: set[int]) -> list[tuple[int, list[int]]]:
-    """Distributions of states and numbers together: each child, and the states among its variables."""
+    """Each child whose family is mixed, and the discrete variables of that family.
+
+    A family is mixed if it has both discrete and continuous variables.
+    """
     found = []
     for v in sorted(above):
         x = int(model.g.index_of[v])
@@ -131,7 +134,11 @@ def _families(model: HybridModel, above: set[int]) -> list[tuple[int, list[int]]
 
 
 def _entries(layout: LookupLayout, j: int, f: int, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The states of all variables at each entry of a table, and where it is; f is its reduced factor."""
+    """The states of all variables at each entry of a table, and where each entry is.
+
+    `j` is the index of the table among those over several variables, -1 if it is over one; `f` is its reduced
+    factor.
+    """
     a, r = layout.arrays, layout.problem.case.reduced
     if j < 0:
         scope = r.scopes[r.scope_at[f] : r.scope_at[f] + 1]
@@ -153,11 +160,11 @@ def _called(model: HybridModel, v: int, configurations: np.ndarray, to: np.ndarr
         configurations[:, v] = 0
     codes, which = np.unique(configurations, axis=0, return_inverse=True)
     if x in model.g.own:
-        numbers = own_densities.block_of(model.g, x)
+        continuous = own_densities.block_of(model.g, x)
     else:
         linked = model.scores[v] if x < 0 else model.curves[v]
-        numbers = [*model.g.index_of[linked.continuous].tolist(), *([x] if x >= 0 else [])]
-    return Called(v, codes, which.ravel(), code, to, bool(model.seen[numbers].all()))
+        continuous = [*model.g.index_of[linked.continuous].tolist(), *([x] if x >= 0 else [])]
+    return Called(v, codes, which.ravel(), code, to, bool(model.seen[continuous].all()))
 
 
 class _Columns:
@@ -178,7 +185,7 @@ class _Columns:
 
 
 def _links(model: HybridModel, above: set[int]) -> tuple[LinkArrays, dict[int, int]]:
-    """The states among these whose log odds are linear, as arrays."""
+    """The discrete variables among these whose log odds are linear, as arrays."""
     scores = [s for v, s in sorted(model.scores.items()) if v in above and isinstance(s, Score)]
 
     def at(sizes: Sequence[int]) -> np.ndarray:
@@ -203,20 +210,20 @@ def _links(model: HybridModel, above: set[int]) -> tuple[LinkArrays, dict[int, i
 
 
 def write_called(model: HybridModel, one: Called, values: np.ndarray, tables: np.ndarray) -> None:
-    """Add what a function of rows says to the tables of several chains, in one call.
+    """Add the logarithms that one call returns to the tables of several chains.
 
     Args:
-        model: whose it is.
-        one: which entries.
+        model: the model.
+        one: the call and its entries.
         values: (chains, continuous variables).
         tables: (chains, entries).
     """
     chains, k = len(values), len(one.codes)
-    codes, numbers = np.tile(one.codes, (chains, 1)), np.repeat(values, k, axis=0)
+    codes, tiled = np.tile(one.codes, (chains, 1)), np.repeat(values, k, axis=0)
     if model.g.index_of[one.v] >= 0:
-        logs = model.number_logs(int(model.g.index_of[one.v]), codes, numbers).reshape(chains, k, 1)
+        logs = model.density_logs(int(model.g.index_of[one.v]), codes, tiled).reshape(chains, k, 1)
     else:
         score = model.scores[one.v]
-        logs = score.logs(codes[:, score.discrete], numbers[:, model.g.index_of[score.continuous]])
+        logs = score.logs(codes[:, score.discrete], tiled[:, model.g.index_of[score.continuous]])
         logs = logs.reshape(chains, k, -1)
     tables[:, one.to] += logs[:, one.which, one.code]

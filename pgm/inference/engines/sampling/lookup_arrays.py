@@ -17,7 +17,7 @@ SAMPLING = Loops("pgm.inference.engines.sampling.compiled")
 
 
 class LookupArrays(NamedTuple):
-    """Factors over two variables or more, as logarithms; an *axis* is a variable's place in a scope."""
+    """Factors over two variables or more, as logarithms; an *axis* is one variable in one scope."""
 
     cards: Ints  # [m]
     state_at: Ints  # [m + 1]
@@ -73,4 +73,4 @@ def lay_out(problem: Problem, engine: str) -> LookupLayout:
 
 def check_samples(engine: str, size: float, what: str) -> None:
     """Raise `TooLarge` if this many bytes, about to be allocated, exceed the limit."""
-    check_room(size, f'For {what} engine="{engine}" needs', "Take fewer samples=, observe more")
+    check_room(size, f'For {what} engine="{engine}" needs', "Take fewer samples=, observe more variables")

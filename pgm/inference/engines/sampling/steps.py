@@ -107,12 +107,12 @@ def parents_first(layout: LookupLayout) -> tuple[np.ndarray, np.ndarray]:
     """
     a, graph, case = layout.arrays, layout.graph, layout.problem.case
     p, r = case.program.arrays, case.reduced
-    number = r.factors[graph.factors].astype(np.int64)
-    ours = number < p.heads.size
+    factor = r.factors[graph.factors].astype(np.int64)
+    ours = factor < p.heads.size
     last_axis = a.scope_at[1:] - 1
-    own = np.zeros(number.size, bool)
-    own[ours] = p.heads[p.leader[number[ours]]] == 1
-    child_of = p.scopes[p.scope_at[number[ours] + 1] - 1] if ours.any() else np.empty(0, np.int32)
+    own = np.zeros(factor.size, bool)
+    own[ours] = p.heads[p.leader[factor[ours]]] == 1
+    child_of = p.scopes[p.scope_at[factor[ours] + 1] - 1] if ours.any() else np.empty(0, np.int32)
     own[np.flatnonzero(ours)] &= r.variables[a.scopes[last_axis[ours]]] == child_of
     has_own = np.zeros(a.cards.size, bool)
     has_own[a.scopes[last_axis[own]]] = True
@@ -128,8 +128,8 @@ def parents_first(layout: LookupLayout) -> tuple[np.ndarray, np.ndarray]:
     links = first_is_row | is_row[a.scopes[last_axis]]  # pairs: a row index and a variable
     row_axis = np.where(first_is_row, begins, last_axis)
     final = np.full(a.cards.size, -1, np.int64)
-    np.maximum.at(final, a.scopes[row_axis[links]], number[links])
-    closes = links & (number == final[a.scopes[row_axis]])
+    np.maximum.at(final, a.scopes[row_axis[links]], factor[links])
+    closes = links & (factor == final[a.scopes[row_axis]])
     # Edges lead to one axis of each factor from all others.
     heads = np.where(links & ~closes, row_axis, np.where(links, begins + last_axis - row_axis, last_axis))
     drawn_from = own | links
@@ -146,7 +146,10 @@ def parents_first(layout: LookupLayout) -> tuple[np.ndarray, np.ndarray]:
 def in_blocks(
     layout: LookupLayout, blocks: np.ndarray, limit: float
 ) -> tuple[StepArrays, GuideArrays, np.ndarray] | None:
-    """Steps and messages that draw each block as a whole; None if these take more than `limit` entries."""
+    """Steps and messages that draw each block as a whole, and where each block begins.
+
+    None if the messages would have more than `limit` entries.
+    """
     a = layout.arrays
     m = a.cards.size
     key = a.owner.astype(np.int64) * (int(blocks.max(initial=0)) + 1) + blocks[a.scopes]
@@ -179,11 +182,11 @@ def in_blocks(
     return steps, guides, block_at.astype(np.int64)
 
 
-Covered = tuple[StepArrays, GuideArrays, np.ndarray]
+Covered = tuple[StepArrays, GuideArrays, np.ndarray]  # what `in_blocks` returns
 
 
 def both(first: Covered, second: Covered) -> Covered:
-    """Several lists of steps concatenated."""
+    """Two coverings, drawn one after the other in each sweep."""
     (s, m, b), (t, n, c) = first, second
     steps = StepArrays(
         variable=np.concatenate([s.variable, t.variable]),

@@ -29,9 +29,9 @@ from pgm.runtime.threads import Task, run_all
 
 _CHUNK = 2e6  # inner steps of one piece of work, which is never split
 _SECONDS = 3e-9  # of an inner step
-_PLAIN_EVERY = 20
-_UNSEEN = 1.5  # standard errors of which two are that bound
-_STRENGTHS = (1.0, 0.75, 0.5, 0.25, 0.0)
+_PLAIN_EVERY = 20  # one sample in this many is drawn without the guide
+_UNSEEN = 1.5  # over n: half of the 95 % bound 3 / n on the probability of an event that never occurred
+_STRENGTHS = (1.0, 0.75, 0.5, 0.25, 0.0)  # of a guide: powers to which its messages are raised
 _TRIAL = 400  # samples for each strength
 _LN2 = math.log(2.0)
 
@@ -52,14 +52,14 @@ class Proposal:
 
 
 def from_network(layout: LookupLayout) -> Proposal:
-    """Parents first, each from its own table; evidence only weights the sample."""
+    """Draw parents first, each from its own table; evidence only weights the sample."""
     order, asked = parents_first(layout)
     steps = make_steps(layout, order)
     return Proposal(steps._replace(asked=asked[steps.refs].astype(np.uint8)))
 
 
 def from_beliefs(layout: LookupLayout, sent: propagation.Messages) -> Proposal:
-    """Each from all complete factors, and from the messages of the others in belief propagation."""
+    """Draw each from all complete factors, and from the messages of the others in belief propagation."""
     g = sent.graph.arrays
     # In a wider factor the second variable's message would sum over the first, ignoring its drawn state.
     perfect = sent.exact and int(np.diff(g.scope_at).max(initial=0)) <= 2
@@ -80,7 +80,7 @@ def from_beliefs(layout: LookupLayout, sent: propagation.Messages) -> Proposal:
 
 
 def from_buckets(layout: LookupLayout, bound: mini_buckets.Bound) -> Proposal:
-    """In reverse elimination order, from the factors and the messages to the mini-buckets."""
+    """Draw in reverse elimination order, from the factors and the messages to the mini-buckets."""
     found, cards = bound.tables.outline, layout.arrays.cards
     sends = found.parent >= 0
     widths = np.where(sends, np.diff(found.scope_at) - 1, 0)
@@ -94,20 +94,20 @@ def from_buckets(layout: LookupLayout, bound: mini_buckets.Bound) -> Proposal:
     return Proposal(steps, guides, values, 0 if perfect else _PLAIN_EVERY, perfect)
 
 
-def tried_out(proposal: Proposal, layout: LookupLayout, options: Importance, clock: Clock) -> Proposal:
+def tempered(proposal: Proposal, layout: LookupLayout, options: Importance, clock: Clock) -> Proposal:
     """The proposal with its guides tempered to the best strength: loops make them overconfident."""
     if proposal.perfect:
         return proposal
     best, most = proposal, -1.0
     trial = min(_TRIAL, 20 + options.samples // 10)
-    for number, strength in enumerate(_STRENGTHS):
+    for i, strength in enumerate(_STRENGTHS):
         one = replace(
             proposal,
             steps=proposal.steps._replace(guide=_weaker(proposal.steps.guide, strength)),
             values=_weaker(proposal.values, strength),
             plain_every=proposal.plain_every if strength else 0,
         )
-        key = (1 << 31) + number  # separate samples: the choice must not depend on those of the answer
+        key = (1 << 31) + i  # separate samples: the choice must not depend on those of the answer
         try:
             logs = draw_from(one, layout, options.name, trial, options.seed, clock, key=key)[1]
         except OutOfTime:
@@ -123,7 +123,7 @@ def _weaker(logs: np.ndarray, strength: float) -> np.ndarray:
 
 
 def _effective(logs: np.ndarray) -> float:
-    """The effective sample size: how many samples of equal weight are worth as much."""
+    """The effective sample size of weights, given their logarithms."""
     top = float(logs.max(initial=-math.inf))
     if top == -math.inf:
         return 0.0
@@ -136,10 +136,10 @@ def draw(layout: LookupLayout, options: Rejection | LikelihoodWeighting | Import
     if isinstance(options, Rejection):
         _check_network(layout)
     if isinstance(options, Importance):
-        proposal = tried_out(_guided(layout, options, clock), layout, options, clock)
+        proposal = tempered(_guided(layout, options, clock), layout, options, clock)
     else:
         proposal = from_network(layout)
-    states, logs, numbers = draw_from(proposal, layout, options.name, options.samples, options.seed, clock)
+    states, logs, indices = draw_from(proposal, layout, options.name, options.samples, options.seed, clock)
     top = float(logs.max())
     if top == -math.inf:
         raise nothing_found(options.name, logs.size)
@@ -149,10 +149,11 @@ def draw(layout: LookupLayout, options: Rejection | LikelihoodWeighting | Import
     total = math.fsum(weights.tolist())
     mean = total / logs.size
     every = proposal.plain_every
-    plain = numbers % every == every - 1 if every else np.zeros(logs.size, bool)
-    # The number of samples of each kind was fixed in advance, so a difference between kinds is not an error.
+    plain = indices % every == every - 1 if every else np.zeros(logs.size, bool)
+    # The count of samples of each kind was fixed in advance, so a difference between kinds is not an error.
     spread = math.fsum(float(w.var(ddof=1)) * w.size for w in (weights[plain], weights[~plain]) if w.size > 1)
-    # An event met by none of n samples has at most 3 / n, for 95 of 100 seeds; unless all weights are equal.
+    # An event in none of n samples has a probability below 3 / n for 95 of 100 seeds; but not if all
+    # weights are known to be equal.
     unseen = _UNSEEN / logs.size
     log = top + math.log(mean)
     rounding = 2.0**-50 * (abs(log) + layout.steps)
@@ -200,7 +201,7 @@ def draw_from(
     *,
     key: int = 0,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Samples, their log weights and their values: fewer if the time limit passes first."""
+    """Samples, their log weights and their indices; fewer if the time limit is reached first."""
     m = layout.arrays.cards.size
     steps = layout.steps + 4.0 * float(layout.arrays.cards[proposal.guides.scopes].sum())
     chunk = max(1, min(samples, int(_CHUNK / max(1.0, steps))))
@@ -209,8 +210,8 @@ def draw_from(
     check_samples(name, room, f"{samples:,} samples of {m:,} variables")
     states: np.ndarray = np.empty((samples, m), kind)
     logs = np.empty(samples)
-    numbers = range(-(-samples // chunk))
-    done = np.zeros(len(numbers), bool)
+    chunks = range(-(-samples // chunk))
+    done = np.zeros(len(chunks), bool)
 
     def work(i: int, stop: np.ndarray) -> None:
         part = slice(i * chunk, min(samples, (i + 1) * chunk))
@@ -225,7 +226,7 @@ def draw_from(
 
     seconds = chunk * steps * _SECONDS
     try:
-        run_all([Task(partial(work, i), seconds) for i in numbers], clock)
+        run_all([Task(partial(work, i), seconds) for i in chunks], clock)
     except OutOfTime:
         if not done.any():
             raise
@@ -237,7 +238,7 @@ def draw_from(
 
 
 def nothing_found(name: str, samples: int) -> NoSupportFound:
-    """The error if every sample was impossible."""
+    """The error if every sample had weight zero or was rejected."""
     found = "was accepted" if name == Rejection.name else "had non-zero weight"
     return NoSupportFound(
         f'engine="{name}": no sample of {samples:,} {found}; this does not prove that '
@@ -252,6 +253,6 @@ def _check_network(layout: LookupLayout) -> None:
     inside = np.concatenate([case.reduced.factors[case.reduced.factors < p.heads.size], case.reduced.scalars])
     if (p.heads[p.leader[inside]] != 1).any():
         raise InvalidArgument(
-            'engine="rejection" draws each variable from its table given its parents; here is a factor that '
-            'is not such a table. Use "importance", "likelihood-weighting" or "gibbs".'
+            'engine="rejection" draws each variable from its table given its parents; this model has a '
+            'factor that is not such a table. Use "importance", "likelihood-weighting" or "gibbs".'
         )

@@ -1,6 +1,6 @@
 """Belief propagation for continuous variables: normal messages (Pearl 1988; Weiss & Freeman 2001).
 
-Without loops all means and variances are exact. With loops means are exact once messages converge, but
+Without loops all means and variances are exact. With loops, means are exact once messages converge, but
 variances are not.
 """
 
@@ -64,13 +64,13 @@ class Beliefs:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Told(HybridSums):
-    """A model whose continuous variables are answered by messages; no questions about states."""
+class NormalMessages(HybridSums):
+    """A model whose questions about continuous variables are answered by messages; none about states."""
 
     options: Loopy = field(kw_only=True)
-    wanted: np.ndarray = field(kw_only=True)  # the variables that will be asked for
+    wanted: np.ndarray = field(kw_only=True)  # the indices of the variables that will be asked about
     unproven: str = field(kw_only=True)  # what was not checked, as text
-    found: list[Beliefs] = field(kw_only=True, default_factory=list)  # once it has run
+    found: list[Beliefs] = field(kw_only=True, default_factory=list)  # empty before the first question
 
     @property
     def report(self) -> Report:
@@ -87,7 +87,7 @@ class Told(HybridSums):
         return self.found[0]
 
     def at_once(self) -> bool:
-        """All are computed at once, but not on a tree."""
+        """No: there is no tree; all densities come from the messages."""
         return False
 
     @property
@@ -104,11 +104,11 @@ class Told(HybridSums):
         *,
         normalised: bool,
     ) -> list[Assignment]:
-        """Refuse: max-product is for states."""
+        """Refuse: max-product is for discrete variables."""
         raise no_states(self.engine, self.named())
 
     def every_marginal(self, variables: VariableList, targets: Sequence[int] | None) -> Marginals:
-        """The density of each unobserved continuous variable, from its messages; states are not asked for."""
+        """The density of each unobserved continuous variable, from its messages."""
         return answers.marginals(variables, self, targets, _NOTHING)
 
     def density(self, positions: Sequence[int], variables: tuple[Variable, ...], report: Report) -> Density:
@@ -122,21 +122,21 @@ class Told(HybridSums):
         if self.seen[x]:
             mean, variance = self.value[x], 0.0
         else:
-            told = self._beliefs()
-            precision, weighted = told.belief[np.searchsorted(told.variables, x)]
+            found = self._beliefs()
+            precision, weighted = found.belief[np.searchsorted(found.variables, x)]
             if precision <= 0.0:
                 raise InvalidArgument(
-                    f"After {told.report.iterations} sweeps no message has reached {variables[0].name!r}: "
+                    f"After {found.report.iterations} sweeps no message has reached {variables[0].name!r}: "
                     "raise max_iter= of pgm.engines.Loopy."
                 )
             mean, variance = weighted / precision, 1.0 / precision
         return as_density(variables, np.ones(1), np.full((1, 1), mean), np.full((1, 1, 1), variance), report)
 
 
-def told(
+def normal_messages(
     compiled: ModelSnapshot, observed: Observed, about: Sequence[str] | None, options: Loopy, clock: Clock
-) -> Told | None:
-    """The model, ready for normal messages; None if the question is about states."""
+) -> NormalMessages | None:
+    """The model, ready for normal messages; None if the question is about discrete variables."""
     if compiled.gaussians is None or (about is not None and not about):
         return None
     names = [n for n in compiled.names if n not in observed.given] if about is None else about
@@ -162,11 +162,11 @@ def told(
             replace(mixed, seen=np.zeros_like(mixed.seen)).total()
         except TooLarge:
             reduce_case(mixed.program, mixed.known, [], clock)
-            unproven = "no tree that could prove that what is given is possible fits in memory"
-    return Told(**own, options=options, wanted=wanted, unproven=unproven)
+            unproven = "the tree that would prove the evidence possible does not fit in memory"
+    return NormalMessages(**own, options=options, wanted=wanted, unproven=unproven)
 
 
-def _equations(at: Told) -> tuple[np.ndarray, Equations]:
+def _equations(at: NormalMessages) -> tuple[np.ndarray, Equations]:
     """The unobserved continuous variables of the question, and the equations between them."""
     g = at.gaussians
     d, marked = g.arrays, at.seen.copy()
@@ -227,7 +227,7 @@ def _equations(at: Told) -> tuple[np.ndarray, Equations]:
     return hidden, e
 
 
-def _send(at: Told) -> Beliefs:
+def _send(at: NormalMessages) -> Beliefs:
     """Send messages until beliefs converge or `max_iter` is reached."""
     options, clock = at.options, at.clock
     hidden, e = _equations(at)
@@ -242,7 +242,7 @@ def _send(at: Told) -> Beliefs:
     residuals: list[float] = []
     late = False
 
-    def rests(tol: float) -> bool:
+    def has_converged(tol: float) -> bool:
         heard = belief[:, 0] > 0.0
         far = np.abs(belief[heard, 1]) / np.sqrt(belief[heard, 0])
         return residuals[-1] <= max(tol, _ROUNDING * (1.0 + float(far.max(initial=0.0))))
@@ -259,18 +259,18 @@ def _send(at: Told) -> Beliefs:
             late = True
             break
         residuals.append(float(out[0]))
-        if rests(options.tol) or not np.isfinite(out[0]):
+        if has_converged(options.tol) or not np.isfinite(out[0]):
             break
-    converged = not residuals or (not late and rests(options.tol))
+    converged = not residuals or (not late and has_converged(options.tol))
     advice = ""
     if not converged:
         what = f"means still move by {residuals[-1]:.2g} standard deviations"
         advice = how_to_go_on(what, len(residuals), late, options)
     elif loops:
-        advice = "there are loops: means are right, variances are not"
+        advice = "there are loops: means are exact, variances are not"
     report = Report(
         options.name,
-        exact=converged and not loops and (not residuals or rests(0.0)),
+        exact=converged and not loops and (not residuals or has_converged(0.0)),
         converged=converged,
         iterations=len(residuals),
         residuals=tuple(residuals),
