@@ -1,4 +1,4 @@
-"""Arrays that begin with a line of the cache: what is read of them in one go never spans two."""
+"""Arrays that begin at a cache line, so that an aligned vector load never spans two."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-_LINE = 64  # bytes
+_LINE = 64  # bytes of a cache line
 
 
 def aligned(shape: tuple[int, ...]) -> np.ndarray:
-    """Return an array of floats, without values yet."""
+    """Return an uninitialised array of floats."""
     size = math.prod(shape)
     room = np.empty(size + _LINE // 8)
     skip = -room.ctypes.data % _LINE // 8
@@ -18,7 +18,7 @@ def aligned(shape: tuple[int, ...]) -> np.ndarray:
 
 
 def aligned_copy(table: np.ndarray) -> np.ndarray:
-    """Return a copy of a table, row after row."""
+    """Return a copy of a table that begins at a cache line."""
     made = aligned(table.shape)
     made[...] = table
     return made

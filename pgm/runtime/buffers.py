@@ -1,4 +1,4 @@
-"""Memory for the arrays of a run, reused by the next: fresh pages can cost more than the run itself."""
+"""Memory for the arrays of a run, reused by the next run: fresh pages can cost more than the run itself."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ at_fork(in_child=_after_fork)
 
 
 def take(size: int) -> np.ndarray:
-    """An uninitialised array of this many floats; return it by `give` when the run is over."""
+    """An uninitialised array of this many floats; hand it back to `give` when the run is over."""
     if size >= _LEAST:
         with _lock:
             for i in range(len(_free) - 1, -1, -1):
@@ -35,7 +35,7 @@ def take(size: int) -> np.ndarray:
 
 
 def give(taken: np.ndarray) -> None:
-    """Take back an array from `take`, keeping it if there is room; it must not be used any more."""
+    """Take back an array from `take` for reuse; it must not be used any more."""
     if taken.base is None and taken.size < _LEAST:
         return
     whole = taken if taken.base is None else taken.base

@@ -1,4 +1,4 @@
-"""The time of one question: its limit, past which `check` raises OutOfTime, and how it was spent."""
+"""The time of one question: its limit, past which `check` raises OutOfTime, and how time was spent."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Profile:
 
     @property
     def reduction(self) -> float:
-        """Reading the evidence, pruning, closing states, slicing; the first time, compiling the model."""
+        """Reading the evidence, pruning, removing impossible states, slicing; at first compiling, too."""
         return self._seconds[REDUCING]
 
     @property
@@ -43,7 +43,7 @@ class Profile:
 
     @property
     def run(self) -> float:
-        """Multiplying and summing."""
+        """Multiplying and summing tables."""
         return self._seconds[RUNNING]
 
     @property
@@ -67,17 +67,17 @@ REDUCING, TRIANGULATING, RUNNING, WRAPPING = range(4)
 
 @dataclass(slots=True)
 class Clock:
-    """The time of one question: its limit, which long loops `check`, and how it was spent.
+    """The time of one question: its limit, which long loops `check`, and how time was spent.
 
-    They do this many times a second, even without a limit: `check` also reports progress.
+    Loops call `check` many times a second, even without a limit: it also reports progress.
     """
 
     limit: float | None  # seconds
-    deadline: float | None  # in time.monotonic()
+    deadline: float | None  # in terms of time.monotonic()
     profile: Profile = field(default_factory=Profile)
     mark: float = field(default_factory=time.perf_counter)
     pulse: Pulse | None = field(default_factory=progress.pulse)
-    remedy: str = ""  # further advice for OutOfTime, as a sentence after a blank
+    remedy: str = ""  # more advice for OutOfTime: a sentence that begins with a space
 
     def lap(self, part: int) -> None:
         """Attribute the time since the last lap to this phase."""
@@ -100,13 +100,13 @@ class Clock:
         return math.inf if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
 
-_whole: ContextVar[Clock | None] = ContextVar("pgm.runtime.clock", default=None)
+_shared: ContextVar[Clock | None] = ContextVar("pgm.runtime.clock", default=None)
 _Arguments = ParamSpec("_Arguments")
 _Answer = TypeVar("_Answer")
 
 
 def in_one_time(function: Callable[_Arguments, _Answer]) -> Callable[_Arguments, _Answer]:
-    """Let a time limit hold for the whole of a function that calls others which have one, such as many fits.
+    """Let one time limit hold for a function together with all that it calls, such as many fits.
 
     >>> in_one_time(lambda: start_clock().mark == start_clock().mark)()
     True
@@ -114,19 +114,19 @@ def in_one_time(function: Callable[_Arguments, _Answer]) -> Callable[_Arguments,
 
     @functools.wraps(function)
     def timed(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Answer:
-        before = _whole.set(start_clock())
+        before = _shared.set(start_clock())
         try:
             return function(*args, **kwargs)
         finally:
-            _whole.reset(before)
+            _shared.reset(before)
 
     return timed
 
 
 def start_clock() -> Clock:
-    """Start the clock of one question under the present limit; the same one inside of `in_one_time`."""
-    if (whole := _whole.get()) is not None:
-        return whole
-    limit, told = time_limit_and_progress()
+    """Start the clock of one question under the current limit; inside `in_one_time` all share one."""
+    if (shared := _shared.get()) is not None:
+        return shared
+    limit, listener = time_limit_and_progress()
     deadline = None if limit is None else time.monotonic() + limit
-    return Clock(limit, deadline, pulse=None if told is False else Pulse())
+    return Clock(limit, deadline, pulse=None if listener is False else Pulse())

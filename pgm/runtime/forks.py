@@ -12,13 +12,13 @@ _locks: weakref.WeakSet[Lock] = weakref.WeakSet()
 
 
 def at_fork(*, in_child: Callable[[], None]) -> None:
-    """Call this in each forked child, on systems that have forks: it recreates locks, pools and buffers."""
+    """Have this called in each forked child, on systems that fork; it recreates locks, pools or buffers."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=in_child)
 
 
 class Lock:
-    """A re-entrant lock that is always released in a forked child; `with lock.inner:` is the quicker form."""
+    """A re-entrant lock that is always free in a forked child; `with lock.inner:` is the quicker form."""
 
     __slots__ = ("__weakref__", "inner")
 
@@ -39,7 +39,7 @@ class Lock:
 
 
 def _open_all() -> None:
-    """The threads that held locks do not exist in the child."""
+    """Free all locks: the threads that held them do not exist in the child."""
     for lock in list(_locks):
         lock.inner = threading.RLock()
 

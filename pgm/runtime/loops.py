@@ -1,7 +1,7 @@
-"""Finds the functions of a `compiled.py`: compiled, if the package was built with a compiler, or interpreted.
+"""Loads the functions of a `compiled.py`: compiled, if the package was built with a compiler, or interpreted.
 
-Both forms execute the same source in the same order of operations, so they give the same bits; they differ in
-speed. Which form a file has is decided once, when one of its loops is first wanted. See docs/decisions/0050.
+Both forms execute the same source in the same order of operations, so they give the same bits and differ only
+in speed. The form of a file is decided once, at the first use of its loops. See docs/decisions/0050.
 """
 
 from __future__ import annotations
@@ -22,10 +22,9 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from pgm.errors import warn
 from pgm.runtime.forks import Lock
 
-RECORD = (
-    "_loops.json"  # what was compiled, from which sources and for which machine; the build writes it last
-)
-_ASKED = "PGM_LOOPS"  # environment variable; "interpreted" asks for that form, without a warning
+# What was compiled, from which sources and for which machine; the build writes it last.
+RECORD = "_loops.json"
+_ASKED = "PGM_LOOPS"  # environment variable; "interpreted" selects that form, without a warning
 
 
 class LoopState(NamedTuple):
@@ -36,7 +35,7 @@ class LoopState(NamedTuple):
     """
 
     form: Literal["compiled", "interpreted"]
-    variant: Literal["baseline", "v3"] | None  # of the processor that was compiled for; None if interpreted
+    variant: Literal["baseline", "v3"] | None  # the instruction set compiled for; None if interpreted
     reason: str  # why some or all are interpreted; "" if none is
 
 
@@ -48,14 +47,14 @@ class Loops:
     ('pgm.inference.trees.readout.compiled', True)
     """
 
-    every: ClassVar[dict[str, Loops]] = {}  # by module, one each
+    every: ClassVar[dict[str, Loops]] = {}  # by module; each has one
 
     def __init__(self, module: str, doing: str = "multiplying and summing") -> None:
         """Nothing is loaded yet.
 
         Args:
             module: the full name of the `compiled.py`.
-            doing: what its loops do, for a message when time is up.
+            doing: what its loops do, for reports of progress.
         """
         assert module not in self.every, f"{module} has its Loops already: import them"
         self.every[module] = self
@@ -74,20 +73,24 @@ class Loops:
 
 
 class Build:
-    """The compiled loops of the package in a folder, and whether they can be used here."""
+    """The compiled loops of the package in a folder, and whether this machine can use them."""
 
     def __init__(self, package: Path) -> None:
-        """Read the record of it; the compiled files are inspected on demand."""
+        """Read the record of the build; compiled files are inspected on demand."""
         self.package = package
         self.wanted = os.environ.get(_ASKED) != "interpreted"
-        self.has_v3: bool | None = None  # whether this processor runs that variant; known after the first
-        self._said = False
+        self.has_v3: bool | None = (
+            None  # whether this processor runs that variant; known once a file has been loaded
+        )
+        self._has_warned = False
         self._lock = Lock()
-        self._files: dict[str, Any] = {}  # for each compiled.py: digests of its sources, of what was made
+        self._files: dict[
+            str, Any
+        ] = {}  # for each compiled.py: digests of its sources and of the compiled files
         self.fault = self._read() if self.wanted else f"{_ASKED}=interpreted asks for it"
 
     def _read(self) -> str:
-        """Read the record; return why none of it can be used, or an empty text."""
+        """Read the record; return why no loops of it can be used, or an empty string."""
         try:
             record = json.loads((self.package / RECORD).read_text(encoding="utf-8"))
             made_for = tuple(record[key] for key in ("system", "machine", "bits"))
@@ -111,12 +114,12 @@ class Build:
         return ""
 
     def announce(self) -> None:
-        """Warn, when pgm is imported, if none of its loops can be compiled ones."""
+        """Warn, when pgm is imported, if no compiled loops can be used."""
         if self.fault and self.wanted:
-            self._say(self.fault)
+            self._warn(self.fault)
 
     def state(self) -> LoopState:
-        """Return which form is used, after inspecting all files of loops."""
+        """Return the form in use, after inspecting all compiled files."""
         if self.fault:
             return LoopState("interpreted", None, self.fault)
         there = [
@@ -143,11 +146,11 @@ class Build:
                 except (ImportError, OSError) as error:
                     fault = f"the compiled loops of {path} cannot be loaded ({error})"
             if fault and self.wanted:
-                self._say(fault)
+                self._warn(fault)
         return found
 
     def _fault(self, path: str) -> str:
-        """Why the compiled form of a file cannot be used; nothing if it can."""
+        """Why the compiled form of a file cannot be used; "" if it can."""
         if path not in self._files:
             return f"{path} was added after its loops were compiled"
         for source, digest in self._files[path]["made_from"].items():
@@ -160,7 +163,7 @@ class Build:
         return ""
 
     def _extension(self, path: str) -> types.ModuleType:
-        """The compiled loops of a file, in the best form that this processor can run."""
+        """The compiled loops of a file, in the best variant that this processor can run."""
         if self.has_v3 is None:
             self.has_v3 = bool(self._loaded(path, "baseline").has_v3)
         return self._loaded(
@@ -169,7 +172,7 @@ class Build:
 
     def _loaded(self, path: str, variant: str) -> types.ModuleType:
         file = (self.package.parent / path).with_name(f"_loops_{variant}.native")
-        # A file that was cut short would end the process as it is loaded: look at it first.
+        # Loading a truncated file would crash the process: check it first.
         if _digest(file.read_bytes()) != self._files[path]["digests"][variant]:
             raise ImportError(f"{file} is damaged")
         loader = ExtensionFileLoader("loops", str(file))
@@ -179,10 +182,10 @@ class Build:
         loader.exec_module(module)
         return module
 
-    def _say(self, fault: str) -> None:
-        if self._said:
+    def _warn(self, fault: str) -> None:
+        if self._has_warned:
             return
-        self._said = True
+        self._has_warned = True
         if (self.package.parent / "build_loops").is_dir():
             remedy = "In this checkout `python -m build_loops` compiles them."
         else:
@@ -191,24 +194,24 @@ class Build:
         runs = "pgm runs" if fault == self.fault else "Some loops of pgm run"
         text = (
             f"{runs} interpreted, 10 to 100 times as slow: {fault}. {remedy} "
-            f"The environment variable {_ASKED}=interpreted says that this is meant."
+            f"Set the environment variable {_ASKED}=interpreted if this is intended."
         )
         warn(text, RuntimeWarning)
 
 
 def interpreted(module: str) -> dict[str, Any]:
-    """The loops and constants of a module by name, in plain Python, as they are."""
+    """The loops and constants of a module by name, as plain Python."""
     found = vars(importlib.import_module(module))
     return {name: value for name, value in found.items() if not name.startswith("_")}
 
 
 def announce() -> None:
-    """Warn, when pgm is imported, if it runs interpreted without being asked to."""
+    """Warn, when pgm is imported, if it runs interpreted although that was not asked for."""
     _BUILD.announce()
 
 
 def state() -> LoopState:
-    """In which form the loops run, for which kind of processor, and why if not all are compiled.
+    """The form in which the loops run, the instruction set, and why if some are not compiled.
 
     >>> _, variant, reason = state()
     >>> variant in (None, "baseline", "v3")
@@ -218,7 +221,7 @@ def state() -> LoopState:
 
 
 def _takes(abi: str) -> bool:
-    """Whether this Python has the stable interface of that version: not without the global lock."""
+    """Whether this Python has that version of the stable ABI, which free-threaded ones do not."""
     stable = re.fullmatch(r"cp(\d)(\d+)-abi3", abi)
     own = sys.implementation.name == "cpython" and "free-threading" not in sys.version
     return stable is not None and own and sys.version_info >= tuple(map(int, stable.groups()))

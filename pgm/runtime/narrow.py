@@ -1,9 +1,9 @@
 """numpy with 64-bit indices where addresses have 32 bits: in a browser.
 
-pgm counts in 64 bits, as numpy does nearly everywhere. Where an address has 32, numpy refuses indices of
-64 bits (`repeat`, `bincount`, `reduceat`), and integers without an explicit width have 32.
-There, and only there, modules of pgm get a numpy of their own as `np`, which behaves as elsewhere;
-that of other packages stays unchanged. Methods of arrays are numpy's own: a sum of int32 stays one. See
+pgm counts in 64 bits, as numpy does nearly everywhere. Where addresses have 32 bits, numpy refuses 64-bit
+indices (`repeat`, `bincount`, `reduceat`), and integers without an explicit width have 32 bits. There, and
+only there, the modules of pgm get a numpy of their own as `np`, which behaves as on other machines; that of
+other packages is unchanged. Methods of arrays are numpy's own: a sum of int32 stays int32. See
 docs/decisions/0061.
 """
 
@@ -34,13 +34,13 @@ _PLACES = (
     *("ravel_multi_index", "unravel_index"),
 )
 _NATIVE = np.dtype(np.intp)  # the type of an index
-_MADE = ("arange", "array", "asarray", "full", "where")  # of scalars, or of arrays, which keep their type
+_MADE = ("arange", "array", "asarray", "full", "where")  # widened unless made from arrays
 _ADDED = ("sum", "prod", "cumsum", "cumprod")
 _REDUCED = ("add", "multiply", "maximum", "minimum", "logical_or", "logical_and")
 
 
 def install(native: np.dtype[Any] = _NATIVE) -> None:
-    """Give it to all modules of pgm, present and future."""
+    """Give this numpy to all modules of pgm, those loaded and those to come."""
     given = widened(native)
     for name, module in list(sys.modules.items()):
         _give(name, module, given)
@@ -71,8 +71,8 @@ def widened(native: np.dtype[Any]) -> types.ModuleType:
     def making(call: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(call)
         def made(*args: Any, **named: Any) -> Any:
-            said = "dtype" in named or any(isinstance(x, type | np.dtype | np.ndarray) for x in args)
-            return call(*args, **named) if said else wide(call(*args, **named))
+            has_type = "dtype" in named or any(isinstance(x, type | np.dtype | np.ndarray) for x in args)
+            return call(*args, **named) if has_type else wide(call(*args, **named))
 
         return made
 
@@ -86,7 +86,7 @@ def widened(native: np.dtype[Any]) -> types.ModuleType:
         return added
 
     class Reduced:
-        """A function of two arrays, whose `reduceat` takes indices of 64 bits."""
+        """A binary ufunc whose `reduceat` takes 64-bit indices."""
 
         def __init__(self, of: np.ufunc) -> None:
             self.of = of
@@ -123,7 +123,7 @@ def _give(name: str, module: Any, given: types.ModuleType) -> None:
 
 
 class _Finder(MetaPathFinder):
-    """Finds modules of pgm as usual, and gives them their numpy once they are loaded."""
+    """Finds modules of pgm as usual, and gives them this numpy once they are loaded."""
 
     def __init__(self, given: types.ModuleType) -> None:
         self.given = given

@@ -1,7 +1,7 @@
 """The one progress callback and its bar; silent unless `pgm.config(progress=...)` asks.
 
-Loops that know how far they are call `report`. Whatever checks its clock and has been silent for a second
-signals by the clock's `Pulse` that it is running: so nothing that obeys the time limit is silent for long.
+Loops that know how far they are call `report`. Work that checks its clock and has been silent for a second
+reports by the clock's `Pulse` that it is running: so nothing that obeys the time limit is silent for long.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _Item = TypeVar("_Item")
 
 _INTERVAL = 0.1  # seconds between two reports
 _SILENCE = 1.0  # seconds after which a question reports that it is running
-_WIDTH = 30  # letters of the bar
+_WIDTH = 30  # characters of the bar
 
 
-class _Told(NamedTuple):
+class _Reported(NamedTuple):
     """The last report."""
 
     at: float  # time.monotonic()
@@ -31,8 +31,8 @@ class _Told(NamedTuple):
     what: str
 
 
-_NOTHING = _Told(-math.inf, 1.0, 1.0, "")
-_last: ContextVar[_Told] = ContextVar("pgm.runtime.progress", default=_NOTHING)
+_NOTHING = _Reported(-math.inf, 1.0, 1.0, "")
+_last: ContextVar[_Reported] = ContextVar("pgm.runtime.progress", default=_NOTHING)
 
 
 def report(done: float, total: float, what: str) -> None:
@@ -40,16 +40,16 @@ def report(done: float, total: float, what: str) -> None:
 
     At most ten reports a second get through; the last one (done == total) always does.
     """
-    told = current_progress()
-    if told is False:
+    listener = current_progress()
+    if listener is False:
         return
     now = time.monotonic()
     if done >= total or now - _last.get().at >= _INTERVAL:
-        _tell(told, _Told(now, done, total, what))
+        _send(listener, _Reported(now, done, total, what))
 
 
 def each(items: Collection[_Item], what: str) -> Iterable[_Item]:
-    """Yield the items and report how many are done; return them unchanged if there is no listener.
+    """Yield the items, reporting how many are done; without a listener return them unchanged.
 
     >>> list(each("ab", "letters"))
     ['a', 'b']
@@ -67,9 +67,9 @@ def _counted(items: Collection[_Item], what: str) -> Iterator[_Item]:
 
 
 class Pulse:
-    """Reports every second that a question is running, unless something else is reported.
+    """Reports every second that a question is running, unless something else has been reported.
 
-    The report is (seconds, infinity, what), because the total is unknown.
+    The report is (seconds, infinity, what), since the total is not known.
     """
 
     __slots__ = ("_began",)
@@ -80,15 +80,22 @@ class Pulse:
     def beat(self, what: str) -> None:
         """Report that it is running, unless that was done in the last second."""
         now = time.monotonic()
-        if now - max(self._began, _last.get().at) >= _SILENCE and (told := current_progress()) is not False:
-            _tell(told, _Told(now, now - self._began, math.inf, what))
+        if (
+            now - max(self._began, _last.get().at) >= _SILENCE
+            and (listener := current_progress()) is not False
+        ):
+            _send(listener, _Reported(now, now - self._began, math.inf, what))
 
     def __del__(self) -> None:
-        """The question is over: close its last report, if that stopped early."""
+        """The question is over: complete its last report, if that stopped short."""
         last = _last.get()
-        if last.at >= self._began and last.done < last.total and (told := current_progress()) is not False:
+        if (
+            last.at >= self._began
+            and last.done < last.total
+            and (listener := current_progress()) is not False
+        ):
             total = last.total if last.total < math.inf else last.done
-            _tell(told, _Told(last.at, total, total, last.what))
+            _send(listener, _Reported(last.at, total, total, last.what))
 
 
 def pulse() -> Pulse | None:
@@ -96,12 +103,12 @@ def pulse() -> Pulse | None:
     return None if current_progress() is False else Pulse()
 
 
-def _tell(told: bool | Callback, now: _Told) -> None:
-    _last.set(now)
-    if callable(told):
-        told(*now[1:])
+def _send(listener: bool | Callback, made: _Reported) -> None:
+    _last.set(made)
+    if callable(listener):
+        listener(*made[1:])
     else:
-        sys.stderr.write(_bar(*now[1:]))
+        sys.stderr.write(_bar(*made[1:]))
         sys.stderr.flush()
 
 

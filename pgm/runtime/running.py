@@ -1,4 +1,4 @@
-"""How loops are run: stopped by Ctrl-C, checking the clock, their status turned into an exception."""
+"""How loops are run: Ctrl-C and the time limit stop them, and their status becomes an exception."""
 
 from __future__ import annotations
 
@@ -21,36 +21,48 @@ LANES = Loops("pgm.inference.trees.batching.compiled")
 SEARCH = Loops("pgm.inference.engines.search.compiled")
 CUTS = Loops("pgm.inference.engines.cuts.compiled", "cutting")
 GAUSSIAN = Loops("pgm.inference.engines.gaussian.compiled", "eliminating continuous variables")
-_Answer = TypeVar("_Answer")
-
-_LONG = 3e7  # inner steps, about a tenth of a second: longer runs go to a thread, watched by the caller
-_LONG_IN_TIME = 1e6  # the same where the time is limited or progress is shown: some loops take longer steps
+_LONG = 3e7  # inner steps, about a tenth of a second: longer runs go to a thread that the caller watches
+_LONG_IN_TIME = 1e6  # the same with a time limit or progress: the steps of some loops take longer
 _TICK = 0.05  # seconds between checks of the clock
-_SECONDS_PER_STEP = 0.3e-9  # calibrated on one core: a multiplication with its look-up
+_SECONDS_PER_STEP = 0.3e-9  # measured on one core: a multiplication and its look-up
+_Answer = TypeVar("_Answer")
 
 
 def seconds_of(steps: float) -> float:
-    """Roughly how long this many inner steps take."""
+    """A rough estimate of the seconds that this many inner steps take."""
     return steps * _SECONDS_PER_STEP
 
 
 class Impossible(Exception):
-    """No state is left: the evidence, or the model, has probability zero."""
+    """No state is possible: the evidence, or the model, has probability zero."""
 
 
 class Narrow(Exception):
-    """A product left the range of a double; the question must be rerun in wide numbers."""
+    """A product left the range of doubles: the question must be rerun in wide numbers or logarithms."""
 
 
 def run(name: str, *args: Any, steps: float, clock: Clock, module: Loops = TABLES) -> None:
-    """Call a loop that takes a stop flag last, in a watched thread if long; raise for a bad status."""
+    """Call a loop whose last argument is a stop flag, in a watched thread if it is long.
+
+    Args:
+        name: of the loop.
+        args: its arguments but for the flag.
+        steps: about how many inner steps it takes.
+        clock: the clock of the question.
+        module: the file of the loop.
+
+    Raises:
+        Impossible: no state is possible.
+        Narrow: a product left the range of doubles.
+        OutOfTime: the time limit has passed.
+    """
     loop = getattr(module, name)
     outer = threads.flag()
     stop = np.zeros(1, np.uint8) if outer is None else outer
     waits = clock.deadline is None and clock.pulse is None
     if not waits:
         clock.check(module.doing)
-    if steps < (_LONG if waits else _LONG_IN_TIME) or outer is not None:  # the owner of that flag watches
+    if steps < (_LONG if waits else _LONG_IN_TIME) or outer is not None:  # its owner watches that flag
         status = loop(*args, stop)
     else:
         status = beside(loop, args, stop, clock, module.doing)
@@ -74,9 +86,9 @@ def raise_status(status: int, name: str, clock: Clock) -> None:
 
 
 def unstoppable(work: Callable[[], _Answer], clock: Clock, doing: str) -> _Answer:
-    """Do what polls no flag, such as a solver of scipy; at the time limit or Ctrl-C it is not waited for.
+    """Run work that polls no flag, such as a scipy solver; at the time limit or on Ctrl-C it is abandoned.
 
-    It must share nothing with anything else, since its thread then runs on.
+    It must share no data with anything else, since its thread then runs on.
     """
     clock.check(doing)
     found: _Answer = beside(lambda _: work(), (), np.zeros(1, np.uint8), clock, doing, wait=0.0)
@@ -92,18 +104,18 @@ def beside(
     *,
     wait: float = 0.5,
 ) -> Any:
-    """Do `work(*args, stop)` in a thread; on Ctrl-C or at the time limit set the flag that it polls.
+    """Call `work(*args, stop)` in a thread; on Ctrl-C or at the time limit set the flag that it polls.
 
     Args:
-        work: what to do.
+        work: the function.
         args: its arguments but for the flag.
         stop: the flag.
-        clock: the time of the question.
+        clock: the clock of the question.
         doing: what is reported meanwhile.
         wait: how many seconds to wait for it once the flag is set. 0 for work that polls no flag and
-            shares nothing with anything else: its thread then runs on, unwatched.
+            shares no data: its thread then runs on, unwatched.
     """
-    if threads.ALONE:  # then no thread can watch
+    if threads.ALONE:  # no other thread can be started
         return work(*args, stop)
     outcome: list[Any] = []
     done = threading.Event()

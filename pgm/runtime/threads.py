@@ -1,4 +1,4 @@
-"""The one thread pool: a question's tasks, run in parallel, stoppable like any other run."""
+"""The only thread pool: the tasks of a question run in parallel, and stop like any other run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ALONE = sys.platform in ("emscripten", "wasi")  # where no thread can be started: in a browser
 _SHORT = 5e-3  # seconds: less work than this is not worth a thread
 _TICK = 0.05  # seconds between checks of the clock
-_MOST = 4096  # the most that pgm.config allows; the pool starts them as needed
+_MOST = 4096  # threads, the most that pgm.config allows; the pool starts them as needed
 
 _lock = threading.Lock()
 _pool: ThreadPoolExecutor | None = None
@@ -30,18 +30,18 @@ _here = threading.local()  # in a pool thread: the stop flag of its current work
 
 
 class Stopped(Exception):
-    """Another task has failed, or the time limit passed: the thread that waits for all of them raises it."""
+    """Ends a task because another failed or time is up; the thread that waits for all raises the reason."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Task:
-    """A piece of work: called with an array of one byte, which is non-zero once it should stop.
+    """A piece of work, called with a stop flag: an array of one byte, non-zero once it should stop.
 
-    It may return more tasks, which are done next.
+    It may return more tasks, which are run next.
     """
 
     work: Callable[[np.ndarray], Iterable[Any] | None]  # of tasks
-    seconds: float  # about how long it takes
+    seconds: float  # a rough estimate of its duration
 
 
 def flag() -> np.ndarray | None:
@@ -51,7 +51,7 @@ def flag() -> np.ndarray | None:
 
 
 def run_all(tasks: Iterable[Task], clock: Clock) -> None:
-    """Do all tasks, on as many threads as `pgm.config` allows; return when all are done.
+    """Run all tasks, on as many threads as `pgm.config` allows; return when all are done.
 
     An error in a task stops the others and is raised here. Ctrl-C and the time limit set the flag that
     every task polls.
@@ -129,7 +129,7 @@ def _start(context: contextvars.Context, work: Callable[[], None]) -> Future[Non
 
 
 def _after_fork() -> None:
-    """A forked child has none of the threads: it starts its own pool."""
+    """A forked child has none of these threads: it starts its own pool."""
     global _pool, _lock, _here
     _pool, _lock, _here = None, threading.Lock(), threading.local()
 

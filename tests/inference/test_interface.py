@@ -155,7 +155,7 @@ def test_blocks_make_no_difference(monkeypatch):
     ]
     whole = [ask() for ask in asked]
     monkeypatch.setattr(passes, "_ROWS", 4)
-    monkeypatch.setattr(passes, "_NUMBERS", 64)
+    monkeypatch.setattr(passes, "_FLOATS", 64)
     monkeypatch.setattr(passes.Course, "blocks", cut(passes.Course.blocks))
     for before, ask in zip(whole, asked, strict=True):
         np.testing.assert_allclose(ask(), before, rtol=0, atol=1e-12)

@@ -145,7 +145,7 @@ def _by_merging(r: engine.Regimes, s: engine.Steps, how: str, smooth: bool) -> R
     steps = _merging(r, s, how, start_clock())
     own = np.arange(r.count)
 
-    def of(now: engine.Now, t: int) -> engine.Mixture:
+    def of(now: engine.RegimeBelief, t: int) -> engine.Mixture:
         return engine.mixture(r, now.each, own, np.exp(now.logs), s.shifts[t])
 
     before = [of(step.before, t) for t, step in enumerate(steps)]

@@ -1,8 +1,9 @@
-"""Chains of hidden states, many sequences at once: forwards, backwards, Viterbi's most probable paths.
+"""Hidden Markov chains, many sequences at once: forward and backward passes, Viterbi paths, samples.
 
-Everything here is arrays: `Chain` is the start and the transitions, `Rows` how likely each state makes what
-was observed. Sums are scaled, so no length underflows. Where transitions are zero, a state that is improbable
-now may be the only one left later: there, what leaves the range of doubles is run again in logarithms.
+Everything here is arrays: `Chain` holds the initial and transition probabilities, `Rows` the likelihood of
+each state in each row. Sums are scaled, so that no length underflows. Where transitions are zero, a state
+that is improbable now may be the only one left later: sequences that leave the range of doubles there are
+run again in logarithms.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from pgm.runtime.clock import Clock
 from pgm.runtime.loops import Loops
 from pgm.runtime.running import Impossible, Narrow, run
 
-LOOPS = Loops("pgm.inference.engines.chain.compiled", "walking along sequences")
-_LEAST = 2.0**-300  # transitions from here on do not lose states
-_LEAST_WITH_ZEROS = 2.0**-200  # the same, where some are impossible
-_RANGE = math.log(2.0**64)  # of the largest likelihood of a row: others are divided by it
-_SPARSE = 0.4  # the share of transitions up to which only those are visited
-_UNDER_WAY = 40  # distributions that a loop has at hand: ten of each of the sequences that go side by side
-_AT_ONCE = 16384  # rows of sequences whose way forwards is kept for the way back
-_AT_A_TIME = 0.25  # transitions of a whole matrix go several at a time: what one takes, beside one alone
+LOOPS = Loops("pgm.inference.engines.chain.compiled", "passing messages along sequences")
+_LEAST = 2.0**-300  # with transitions this large or larger, sums lose no states
+_LEAST_WITH_ZEROS = 2.0**-200  # the same, where some transitions are zero
+_RANGE = math.log(2.0**64)  # rows whose largest likelihood is further from 1 are divided by it
+_SPARSE = 0.4  # share of positive transitions up to which loops visit only these
+_WORK_SPACE = 40  # distributions that a loop works on: ten for each sequence that goes side by side
+_AT_ONCE = 16384  # rows whose forward messages are kept for the backward pass
+_AT_A_TIME = 0.25  # cost of a transition in a full matrix, several at a time, relative to a single one
 _LN2 = math.log(2.0)
 _NO_FLOATS, _NO_INTS = np.empty(0), np.empty(0, np.int64)
 
@@ -35,7 +36,7 @@ _Found = TypeVar("_Found")
 
 
 class ImpossibleStep(Exception):
-    """No state is left after this row."""
+    """No state is possible at this row."""
 
     def __init__(self, row: int) -> None:
         """Take the row."""
@@ -45,45 +46,48 @@ class ImpossibleStep(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """Where a chain starts and how it moves: k and k x k probabilities."""
+    """A Markov chain: its initial (k) and transition (k, k) probabilities; rows of `move`: from."""
 
     start: np.ndarray
     move: np.ndarray
 
     @property
     def k(self) -> int:
-        """The number of states."""
+        """How many states there are."""
         return int(self.start.size)
 
     @cached_property
     def flat(self) -> np.ndarray:
-        """The transitions row after row."""
+        """The transitions, row after row."""
         return aligned_copy(self.move).reshape(-1)
 
     def room(self) -> np.ndarray:
-        """Room for what loops have under way of several sequences at once."""
-        return aligned((_UNDER_WAY * self.k,))
+        """Work space for loops that go along several sequences at once."""
+        return aligned((_WORK_SPACE * self.k,))
 
     @cached_property
     def turned(self) -> np.ndarray:
-        """The transitions column after column."""
+        """The transitions, column after column."""
         return aligned_copy(self.move.T).reshape(-1)
 
     @cached_property
     def arcs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Where the arcs of each state begin, where they lead, their probabilities; empty if most exist."""
+        """Positive transitions: where those of each state begin, where they lead, and their probabilities.
+
+        Empty if most transitions are positive.
+        """
         if self.k < 4 or (self.move > 0.0).sum() > _SPARSE * self.k**2:
             return _NO_INTS, _NO_INTS, _NO_FLOATS
         return _arcs(self.move)
 
     @cached_property
     def arcs_into(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Where those into each state begin, whence they come, their probabilities; there are `arcs`."""
+        """The same by target: where the arcs into each state begin, their sources and probabilities."""
         return _arcs(self.move.T)
 
     @cached_property
     def is_four(self) -> bool:
-        """Whether there are four states and most transitions: the smallest models have loops of their own."""
+        """Whether there are four states, most transitions positive: such chains have loops of their own."""
         return self.k == 4 and not self.arcs[0].size
 
     @cached_property
@@ -94,7 +98,7 @@ class Chain:
 
     @cached_property
     def is_safe(self) -> bool:
-        """Whether every state soon leads to every other, so that what is lost could not have mattered."""
+        """Whether all transitions are so probable that states lost to underflow could not have mattered."""
         return bool(self.move.min() >= _LEAST)
 
     @cached_property
@@ -110,31 +114,31 @@ def _arcs(move: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return at, np.nonzero(there)[1].astype(np.int64), move[there]
 
 
-_Places = np.ndarray | None  # the positions of rows of some sequences among all; None: these are all
+_Places = np.ndarray | None  # the indices of the rows of some sequences among all rows; None: all rows
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """How likely each state makes what was observed, for all rows of all sequences.
+    """The log likelihoods of all states, for all rows of all sequences.
 
-    `logs` has a row for each distinct observation, and `code` says which of them each row is; without codes
-    each row has its own.
+    `logs` has a row for each distinct observation, and `code` says which one each row has; without codes each
+    row has its own.
     """
 
     logs: np.ndarray  # (distinct, k)
-    code: np.ndarray  # int32; empty: each its own
-    starts: np.ndarray  # int64
+    code: np.ndarray  # int32; empty: each row has its own
+    starts: np.ndarray  # int64: where sequences begin, and where the last one ends
 
     @property
     def n_rows(self) -> int:
-        """The number of rows."""
+        """How many rows there are."""
         return int(self.starts[-1])
 
     @cached_property
     def shifts(self) -> np.ndarray | None:
-        """By what each distinct row was divided, as a logarithm; None if none was.
+        """The log of the factor that each distinct row is divided by; None if no row is.
 
-        It depends on nothing but the row, so that a stream finds what the batch does.
+        It depends on the row alone, so that a stream gives the same bits as a batch.
         """
         most = np.empty(len(self.logs))
         LOOPS.largest(np.ascontiguousarray(self.logs).reshape(-1), self.logs.shape[1], most)
@@ -158,17 +162,17 @@ class Rows:
 
     @property
     def narrow_sequences(self) -> np.ndarray:
-        """Of which sequences that holds."""
+        """For which sequences this holds, as flags."""
         if not self.is_narrow:
             return np.full(self.starts.size - 1, False)
-        if self.code.size:  # what might be observed counts, so that it is the same for all
+        if self.code.size:  # all possible observations count, so that it is the same for all sequences
             return np.full(self.starts.size - 1, True)
         small = (self.like < _LEAST_WITH_ZEROS) & (self.logs.reshape(-1) > -np.inf)
         found: np.ndarray = np.logical_or.reduceat(small.reshape(self.logs.shape).any(1), self.starts[:-1])
         return found
 
     def some(self, which: np.ndarray) -> tuple[Rows, _Places]:
-        """These sequences, and the positions of their rows among all; None: these are all."""
+        """These sequences, and the indices of their rows among all rows; None: all rows."""
         if which.size == self.starts.size - 1:
             return self, None
         first, last = int(which[0]), int(which[-1]) + 1
@@ -187,7 +191,7 @@ class Rows:
         return np.asarray(np.take(self.shifts, self.code))
 
     def part(self, first: int, last: int) -> Rows:
-        """Sequences first to last, without the last."""
+        """The sequences from first to before last."""
         begin, end = int(self.starts[first]), int(self.starts[last])
         starts = self.starts[first : last + 1] - begin
         coded = bool(self.code.size)
@@ -202,11 +206,11 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """What EM needs: how often the chain starts in each state, moves, and makes each distinct row."""
+    """Expected counts for EM: starts in each state, transitions, and states of each distinct row."""
 
-    first: np.ndarray  # (k)
+    first: np.ndarray  # (k,)
     pairs: np.ndarray  # (k, k)
-    seen: np.ndarray  # (distinct, k)
+    seen: np.ndarray  # (distinct rows, k)
     logs: np.ndarray  # log P of each sequence
 
 
@@ -258,18 +262,20 @@ def filtered(chain: Chain, rows: Rows, clock: Clock) -> tuple[np.ndarray, np.nda
 
 @dataclass(frozen=True, eq=False)
 class Carried:
-    """How far a sequence has come: what the rows to come need to know of those before."""
+    """The state of a filter after some rows of a sequence: what the rows to come need."""
 
-    shares: np.ndarray  # of the states, up to a factor, and their sum; or logarithms, without the sum
+    shares: (
+        np.ndarray
+    )  # unnormalised probabilities of the states, and their sum; or logarithms, without the sum
     in_logs: bool = False
 
 
 def filtered_on(
     chain: Chain, rows: Rows, before: Carried | None, clock: Clock
 ) -> tuple[np.ndarray, np.ndarray, Carried]:
-    """What `filtered` gives for the next rows of one sequence; the bits are those of all rows at once.
+    """`filtered` for the next rows of one sequence, with the same bits as for all rows at once.
 
-    Where sums in doubles would lose states it goes on in logarithms, then for good.
+    Where sums in doubles would lose states, it continues in logarithms to the end of the sequence.
     """
     if before is None or not before.in_logs:
         if chain.is_safe or not (chain.is_narrow or rows.is_narrow):
@@ -328,7 +334,7 @@ def smoothed(chain: Chain, rows: Rows, clock: Clock, lag: int | None = None) -> 
 
 
 def expected(chain: Chain, rows: Rows, weight: np.ndarray, clock: Clock) -> Expected:
-    """Expected counts, each sequence with its weight: the E-step of Baum and Welch."""
+    """Expected counts, each sequence with its weight: the E-step of Baum-Welch."""
     k, coded = chain.k, bool(rows.code.size)
 
     def fast() -> Expected:
@@ -378,18 +384,18 @@ def expected(chain: Chain, rows: Rows, weight: np.ndarray, clock: Clock) -> Expe
 
 
 def pairs_of(chain: Chain, rows: Rows, gamma: np.ndarray, clock: Clock) -> np.ndarray:
-    """P(state, next state | all rows) from what smoothing gave, (rows - sequences, k, k).
+    """P(state, next state | all rows) from the smoothed marginals `gamma`, (rows - sequences, k, k).
 
-    Given the next state, what is observed later says nothing more of this one (Rauch, Tung & Striebel 1965).
+    Given the next state, this one is independent of later observations (Rauch, Tung & Striebel 1965).
     """
 
     def fast(rows: Rows, at: _Places) -> tuple[np.ndarray, ...]:
         onward = _onward(rows)
         alpha = _forward(chain, rows, clock)[0][onward]
         ahead = alpha[:, :1] * chain.move[0]
-        for i in range(1, chain.k):  # a product of matrices has other last bits for other numbers of rows
+        for i in range(1, chain.k):  # the last bits of a matrix product depend on the count of rows
             ahead += alpha[:, i : i + 1] * chain.move[i]
-        ratio = np.divide(_those(gamma, at)[onward + 1], ahead, out=np.zeros_like(ahead), where=ahead > 0.0)
+        ratio = np.divide(_rows_at(gamma, at)[onward + 1], ahead, out=np.zeros_like(ahead), where=ahead > 0.0)
         return (alpha[:, :, None] * chain.move * ratio[:, None, :],)
 
     def slow(rows: Rows, at: _Places) -> tuple[np.ndarray, ...]:
@@ -400,14 +406,14 @@ def pairs_of(chain: Chain, rows: Rows, gamma: np.ndarray, clock: Clock) -> np.nd
         joint -= np.where(most == -np.inf, 0.0, most)
         np.exp(joint, out=joint)
         sums = joint.sum(axis=1)
-        ratio = np.divide(_those(gamma, at)[onward + 1], sums, out=np.zeros_like(sums), where=sums > 0.0)
+        ratio = np.divide(_rows_at(gamma, at)[onward + 1], sums, out=np.zeros_like(sums), where=sums > 0.0)
         joint *= ratio[:, None, :]
         return (joint,)
 
     return _by_sequence(fast, slow, chain, rows, "p")[0]
 
 
-def _those(table: np.ndarray, at: _Places) -> np.ndarray:
+def _rows_at(table: np.ndarray, at: _Places) -> np.ndarray:
     return table if at is None else table[at]
 
 
@@ -432,7 +438,7 @@ def log_joints(chain: Chain, rows: Rows, path: np.ndarray) -> np.ndarray:
 
 
 def best_paths(chain: Chain, rows: Rows, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
-    """The best path, a state for each row, and log P(path, rows) of each sequence."""
+    """The most probable path, a state for each row, and log P(path, rows) of each sequence."""
     start, move, arc = chain.in_logs
     k, longest = chain.k, int(np.diff(rows.starts).max())
     path, value = np.empty(rows.n_rows, np.int32), np.empty(rows.starts.size - 1)
@@ -450,7 +456,10 @@ def best_paths(chain: Chain, rows: Rows, clock: Clock) -> tuple[np.ndarray, np.n
 
 
 def ranked_paths(chain: Chain, rows: Rows, many: int, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
-    """The best paths of one sequence, (found, steps), and their logarithms; the best first."""
+    """The `many` best paths of one sequence, (found, steps), best first, and log P(path, rows) of each.
+
+    There are fewer where fewer paths are possible.
+    """
     start, move, _ = chain.in_logs
     values, paths = np.empty(many), np.empty(many * rows.n_rows, np.int32)
     logs = np.ascontiguousarray(rows.logs).reshape(-1)
@@ -462,7 +471,7 @@ def ranked_paths(chain: Chain, rows: Rows, many: int, clock: Clock) -> tuple[np.
 
 
 def draw(chain: Chain, starts: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """States of new sequences, one below the other."""
+    """States of new sequences, one after the other."""
     path = np.empty(int(starts[-1]), np.int32)
     sums = sums_so_far(chain.move).reshape(-1)
     LOOPS.walk(sums_so_far(chain.start), sums, random.random(path.size), starts, path)
@@ -470,12 +479,12 @@ def draw(chain: Chain, starts: np.ndarray, random: np.random.Generator) -> np.nd
 
 
 def draw_far(tables: Sequence[np.ndarray], starts: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """States of new sequences each of which depends on several before it.
+    """States of new sequences in which each state depends on several before it.
 
     Args:
         tables: of the first state, of the second given the first, ..., and of all later ones.
         starts: where sequences begin, and where the last one ends.
-        random: what draws.
+        random: the generator of random values.
     """
     *first, move = (sums_so_far(table).reshape(-1) for table in tables)
     at = np.cumsum([0, *(table.size for table in first[:-1])])
@@ -488,7 +497,7 @@ def draw_far(tables: Sequence[np.ndarray], starts: np.ndarray, random: np.random
 def draw_given(
     chain: Chain, rows: Rows, many: int, random: np.random.Generator, clock: Clock
 ) -> list[np.ndarray]:
-    """States of all sequences given what was observed, drawn this many times."""
+    """States of all sequences drawn from their posterior, `many` times."""
 
     def fast() -> list[np.ndarray]:
         alpha = _forward(chain, rows, clock)[0].reshape(-1)
@@ -508,7 +517,7 @@ def draw_given(
 
 
 def sums_so_far(p: np.ndarray) -> np.ndarray:
-    """Sums so far, infinite from the last possible state on: no draw falls beyond it."""
+    """Cumulative sums, infinite from the last possible state on: no draw falls beyond it."""
     sums = np.cumsum(p, axis=-1)
     later = np.flip(np.cumsum(np.flip(p, -1), axis=-1), -1) - p
     sums[later <= 0.0] = np.inf
@@ -521,7 +530,7 @@ _NO_CODES = np.empty(0, np.int32)
 
 
 def _either(fast: Callable[[], _Found], slow: Callable[[], _Found], chain: Chain, rows: Rows) -> _Found:
-    """In doubles where that loses nothing, else in logarithms."""
+    """Run in doubles where no state is lost, else in logarithms."""
     if chain.is_safe or not (chain.is_narrow or rows.is_narrow):
         try:
             return fast()
@@ -540,25 +549,26 @@ def _by_sequence(
     rows: Rows,
     kinds: str,
 ) -> tuple[np.ndarray, ...]:
-    """Each sequence in doubles where that loses nothing in it, else in logarithms: the bits it has alone.
+    """Run each sequence in doubles where it loses no state, else in logarithms: the same bits as alone.
 
     Args:
-        fast: answers about some sequences, which are in these rows of all; in doubles.
+        fast: answers for some sequences, given their rows and where these are among all; in doubles.
         slow: the same in logarithms.
         chain: the chain.
         rows: all sequences.
-        kinds: what each answer has: "r" rows, "s" a number for each sequence, "p" rows but the last ones.
+        kinds: the rows of each answer: "r" one for each row, "s" for each sequence, "p" for each row but the
+            last of each sequence.
     """
     many = rows.starts.size - 1
     made: list[np.ndarray] = []
-    lost: list[int] = []  # rows that are impossible
+    impossible: list[int] = []  # rows at which no state is left
 
     def answer(which: np.ndarray, how: _Answer) -> None:
         some, at = rows.some(which)
         try:
             found = how(some, at)
         except ImpossibleStep as error:
-            lost.append(error.row if at is None else int(at[error.row]))
+            impossible.append(error.row if at is None else int(at[error.row]))
             return
         for i, (kind, part) in enumerate(zip(kinds, found, strict=True)):
             size = {"r": rows.n_rows, "s": many, "p": rows.n_rows - many}[kind]
@@ -567,12 +577,12 @@ def _by_sequence(
                 continue
             if len(made) <= i:
                 made.append(np.empty((size, *part.shape[1:]), part.dtype))
-            if kind == "p":  # each sequence before has one less
+            if kind == "p":  # each earlier sequence has one row less
                 at = at[_onward(some)] - np.repeat(which, np.diff(some.starts) - 1)
             made[i][which if kind == "s" else at] = part
 
     def in_doubles(which: np.ndarray) -> None:
-        if lost:  # an earlier row is impossible
+        if impossible:  # then the answer is an error
             return
         try:
             answer(which, fast)
@@ -588,13 +598,13 @@ def _by_sequence(
         in_doubles(np.flatnonzero(~logs))
     if logs.any():
         answer(np.flatnonzero(logs), slow)
-    if lost:
-        raise ImpossibleStep(min(lost))
+    if impossible:
+        raise ImpossibleStep(min(impossible))
     return tuple(made)
 
 
 def _groups(starts: np.ndarray) -> list[tuple[int, int]]:
-    """Sequences in groups of about this many rows."""
+    """Groups of successive sequences with about _AT_ONCE rows each."""
     found, begin, count = [], 0, starts.size - 1
     while begin < count:
         end = int(np.searchsorted(starts, starts[begin] + _AT_ONCE, side="right")) - 1
@@ -660,7 +670,7 @@ def _forward_in_logs(
 
 
 def _normal(logs: np.ndarray) -> np.ndarray:
-    """Probabilities from their logarithms, each row up to a factor."""
+    """Normalised probabilities from unnormalised logarithms, row by row."""
     found = np.exp(logs - logs.max(axis=1, keepdims=True))
     return np.asarray(found / found.sum(axis=1, keepdims=True))
 
@@ -674,7 +684,7 @@ def _backward_in_logs(chain: Chain, rows: Rows, clock: Clock) -> np.ndarray:
 
 
 def _run_to_row(name: str, *args: Any, chain: Chain, rows: Rows, clock: Clock) -> None:
-    """Run a loop that says at which row nothing was left."""
+    """Run a loop that reports the row at which no state was left."""
     where = np.zeros(1, np.int64)
     try:
         _run(name, *args, where, chain=chain, rows=rows, clock=clock)

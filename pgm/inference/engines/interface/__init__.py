@@ -1,6 +1,8 @@
 """Dynamic networks by the interface algorithm: what a step hands to the next one is one table (Murphy 2002).
 
-`SliceLayout` says how one step is summed; `Course` walks along sequences with it.
+`SliceLayout` says in which order one step is summed; `Course` passes messages along sequences with it. In
+this room a frontier is a table over the interface of two steps, and a course a state for each variable in
+each step.
 """
 
 from __future__ import annotations
@@ -47,7 +49,10 @@ __all__ = [
 def filtered(
     layout: SliceLayout, data: ObservedRows, wanted: Sequence[int], clock: Clock
 ) -> tuple[np.ndarray, np.ndarray]:
-    """P(variable | rows up to this one) for variables side by side, and log P(row | rows before)."""
+    """P(variable | rows up to this one), a column for each state, and log P(row | rows before).
+
+    The columns are those of the wanted variables, one after the other.
+    """
 
     def ask(logs: bool) -> tuple[np.ndarray, np.ndarray]:
         course = Course(layout, data, clock, logs)
@@ -69,9 +74,9 @@ def smoothed(
     lag: int | None = None,
     sparing: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same given all rows of the sequence, or those up to `lag` steps later.
+    """P(variable | all rows of the sequence, or those up to `lag` steps later); otherwise as `filtered`.
 
-    `sparing` keeps the messages of about sqrt(rows) rows and works the others out a second time.
+    `sparing` keeps the messages of about sqrt(rows) rows and computes the others a second time.
     """
 
     def ask(logs: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -111,7 +116,7 @@ def scores(layout: SliceLayout, data: ObservedRows, clock: Clock) -> np.ndarray:
 
 
 def frontiers(layout: SliceLayout, data: ObservedRows, clock: Clock) -> np.ndarray:
-    """The frontier after each sequence, (sequences, entries)."""
+    """The frontier after the last row of each sequence, (sequences, entries)."""
 
     def ask(logs: bool) -> np.ndarray:
         course, found = Course(layout, data, clock, logs), []
@@ -126,7 +131,7 @@ def frontiers(layout: SliceLayout, data: ObservedRows, clock: Clock) -> np.ndarr
 def continued(
     layout: SliceLayout, data: ObservedRows, wanted: Sequence[int], carried: np.ndarray | None, clock: Clock
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """`filtered` for rows that follow others, whose frontier is `carried`; and the frontier after them."""
+    """`filtered` for rows after others, which left the frontier `carried`; and the frontier at their end."""
 
     def ask(logs: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         course = Course(layout, data, clock, logs, carried)
@@ -144,7 +149,7 @@ def continued(
 def most_probable(layout: SliceLayout, data: ObservedRows, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
     """The codes of the most probable course, (rows, variables), and log P(course, rows) of each sequence.
 
-    The layout is one made for it: `SliceLayout(..., best=True)`.
+    The layout must be made for maxima: `SliceLayout(..., best=True)`.
     """
     return best_course(Course(layout, data, clock, logs=True))
 
@@ -152,5 +157,5 @@ def most_probable(layout: SliceLayout, data: ObservedRows, clock: Clock) -> tupl
 def drawn_given(
     layout: SliceLayout, data: ObservedRows, many: int, random: np.random.Generator, clock: Clock
 ) -> np.ndarray:
-    """The codes of all variables in courses drawn given all rows, (courses, rows, variables)."""
+    """The codes of all variables in `many` courses drawn given all rows, (courses, rows, variables)."""
     return drawn_courses(Course(layout, data, clock, logs=True), many, random)

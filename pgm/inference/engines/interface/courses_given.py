@@ -1,4 +1,4 @@
-"""Courses of a dynamic network given what was observed: frontiers drawn back from the end, then the rest."""
+"""Courses of a dynamic network drawn from their posterior: frontiers from the end back, then the rest."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _TOGETHER = 1 << 16  # rows times courses that are drawn at once
 
 
 def drawn_courses(course: Course, many: int, random: np.random.Generator) -> np.ndarray:
-    """The codes of all variables in each course, (courses, rows, variables); 0 of what is a number.
+    """The codes of all variables in each course, (courses, rows, variables); 0 for continuous ones.
 
-    The course is one in logarithms.
+    `course` must be in logarithms.
     """
     template = course.layout.template
     blocks = list(course.walked(most=max(1, _TOGETHER // many)))
@@ -30,7 +30,10 @@ def drawn_courses(course: Course, many: int, random: np.random.Generator) -> np.
 def _states(
     course: Course, block: Block, at: np.ndarray, many: int, random: np.random.Generator
 ) -> dict[int, np.ndarray]:
-    """The state at each place of a slice, for each row of the block and each course."""
+    """The states drawn for each place of a slice, for each row of the block and each course.
+
+    `at` holds the entry of the frontier that each course has after the block, and gets that before it.
+    """
     layout, cards, ops = course.layout, course.layout.cards, course.layout.operations
     n = block.b - block.a
     begins, ends = course.data.begins[block.a : block.b], course.data.ends[block.a : block.b]

@@ -13,13 +13,13 @@ from pgm.inference.engines.interface.slice_layout import SliceLayout
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import Narrow
 
-_NUMBERS = 1 << 22  # held at once
-_PAIRS = 64
+_FLOATS = 1 << 22  # held at once
+_PAIRS = 64  # of frontier entries, up to which counts may be added up by patterns
 
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """What EM needs, of each of `layout.fixed` and `layout.of_rows`."""
+    """What EM needs from `layout.fixed` and `layout.of_rows`, an array for each of their tables."""
 
     fixed: list[np.ndarray]  # (kinds of steps, states...): expected counts
     of_rows: list[np.ndarray]  # (rows, states...): the posterior of the states in each row
@@ -27,7 +27,7 @@ class Expected:
 
 
 def expected(layout: SliceLayout, data: ObservedRows, weight: np.ndarray, clock: Clock) -> Expected:
-    """Add up expected counts; each row counts as much as its weight says."""
+    """Add up expected counts, each row with its weight."""
 
     def ask(logs: bool) -> Expected:
         course = Course(layout, data, clock, logs)
@@ -48,7 +48,7 @@ def expected(layout: SliceLayout, data: ObservedRows, weight: np.ndarray, clock:
 
 
 def _by_patterns(course: Course, block: Block, beta: np.ndarray, weight: np.ndarray, found: Expected) -> bool:
-    """From how often each pattern occurs between each two entries of the frontier, where these are few."""
+    """Count each pattern between each pair of frontier entries; False if there are too many pairs."""
     k, count = course.k, block.rows.size
     pairs = k * k
     if course.logs or found.of_rows or pairs > _PAIRS or count * pairs > (block.b - block.a) // 2:
@@ -87,7 +87,7 @@ def _row_by_row(course: Course, block: Block, beta: np.ndarray, weight: np.ndarr
     past, future = course.before(block), beta
     if not course.logs:
         past, future = logs_of(past), logs_of(future)
-    size = max(1, _NUMBERS // max(layout.entries, 1))
+    size = max(1, _FLOATS // max(layout.entries, 1))
     root = len(layout.buckets) - 1
     for a in range(0, block.b - block.a, size):
         course.clock.check("adding up expected counts")
@@ -117,7 +117,7 @@ def _add(
     weight: np.ndarray,
     found: Expected,
 ) -> None:
-    """Add up beliefs of all tables, each row with its weight, a logarithm."""
+    """Add up the beliefs of all tables, each row with the weight whose logarithm is given."""
     layout = course.layout
     kinds = course.data.kind[block.rows[code]]
     for b, bucket in enumerate(layout.buckets):

@@ -27,14 +27,14 @@ class InterfacePlan:
     (('rain[-1]',), 2)
     """
 
-    interface: tuple[str, ...]  # what the past hands to a step
-    entries: int  # of the table over these
+    interface: tuple[str, ...]  # the variables over which the past hands a table to a step
+    entries: int  # of that table
     largest: int  # entries of the largest table of a step
-    operations: int  # multiplications of a step along the frontier's way
-    pattern: int  # entries of the tables that each distinct observation makes
-    bytes: int  # that filtering needs, whatever the number of steps
+    operations: int  # multiplications that each row needs
+    pattern: int  # entries of the tables that each distinct observation needs
+    bytes: int  # that filtering needs, however many steps there are
     memory_limit: int
-    heuristic: str  # which order was chosen
+    heuristic: str  # the one that found the elimination order
 
     @property
     def fits(self) -> bool:
@@ -62,7 +62,7 @@ class InterfacePlan:
         ]
 
     def __repr__(self) -> str:
-        """One line for each thing worth knowing."""
+        """One line for each fact."""
         return text_facts(self._lines())
 
     def _repr_html_(self) -> str:
@@ -102,7 +102,7 @@ def plan_of(layout: SliceLayout, names: Sequence[str]) -> InterfacePlan:
 
 
 def check_slice(layout: SliceLayout, names: Sequence[str]) -> None:
-    """Raise TooLarge if the tables of a single step do not fit, however the interface is cut."""
+    """Raise TooLarge if the tables of a single step do not fit, whatever the clusters of the interface."""
     largest = max((layout.size(bucket.scope) for bucket in layout.buckets), default=1)
     table = f"One step has a table of {_said(largest)} entries over some of {listed(names)}, which takes"
     check_room(_float(48 * largest), table, "Take smaller clusters=")
@@ -114,6 +114,6 @@ def check(layout: SliceLayout, names: Sequence[str]) -> None:
     if not plan.fits:
         raise TooLarge(
             f"What one step hands to the next does not fit the memory limit:\n{plan}\n"
-            'These approximate it: engine="boyen-koller", which keeps the variables of the interface apart, '
-            'and engine="particles". Or raise memory_limit with pgm.config.'
+            'Two engines approximate it: "boyen-koller", which treats clusters of the interface as '
+            'independent, and "particles". Or raise memory_limit with pgm.config.'
         )

@@ -1,4 +1,4 @@
-"""Tables of logarithms, many at once: the first axis counts them, the others are variables, rising."""
+"""Tables of logarithms, many at once: the first axis is for rows, the others for variables, rising."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def aligned(piece: Piece, into: Scope) -> np.ndarray:
 
 
 def product(pieces: Iterable[Piece], into: Scope, cards: Sequence[int]) -> np.ndarray:
-    """The product of tables, written out over a scope."""
+    """The product of tables, with an axis for each variable of a scope."""
     found: np.ndarray | None = None
     for piece in pieces:
         table = aligned(piece, into)
@@ -44,12 +44,12 @@ def summed(table: np.ndarray, axes: tuple[int, ...], *, best: bool = False) -> n
 
 
 def onto(piece: Piece, scope: Scope, *, best: bool = False) -> np.ndarray:
-    """A table summed down to some of its variables."""
+    """A table with all variables but those of a scope summed out, or maximised."""
     own, table = piece
     return summed(table, tuple(i + 1 for i, v in enumerate(own) if v not in scope), best=best)
 
 
 def logs_of(values: np.ndarray) -> np.ndarray:
-    """Logarithms, -inf of zero."""
+    """Logarithms; -inf for zero."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(values))

@@ -11,7 +11,7 @@ from pgm.inference.engines.interface.passes import Block, Course
 def best_course(course: Course) -> tuple[np.ndarray, np.ndarray]:
     """The codes of all variables, (rows, variables), and log P(course, rows) of each sequence.
 
-    The course is one in logarithms, over a layout made for maxima.
+    `course` must be in logarithms, with a layout made for maxima.
     """
     template = course.layout.template
     blocks = list(course.walked(best=True))
@@ -32,7 +32,7 @@ def best_course(course: Course) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _followed(course: Course, block: Block, last: int) -> tuple[int, np.ndarray, np.ndarray]:
-    """The entry of the frontier before the block and after each row, the states of what was summed out."""
+    """The entry of the best frontier before the block, that after each row, and the states maximised over."""
     n, ops = block.b - block.a, course.layout.operations
     chosen, frontier = np.zeros(n * ops.card.size, np.int32), np.zeros(n, np.int64)
     data = course.data

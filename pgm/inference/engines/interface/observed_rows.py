@@ -1,4 +1,4 @@
-"""What was observed in the steps of sequences, as tables of a slice: rows that observe alike share theirs."""
+"""The evidence of each step of sequences, as tables of a slice: rows with equal evidence share them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOG_2PI = math.log(2.0 * math.pi)
 
 
 class Unseen(Exception):
-    """A continuous variable was not observed here, and a child of it was: that is not a table."""
+    """A continuous parent was not observed where its child was: that likelihood is not a table."""
 
     def __init__(self, row: int, child: int, parent: int) -> None:
         """Take the row, the child, and the continuous parent."""
@@ -30,25 +30,29 @@ class Unseen(Exception):
 class ObservedRows:
     """Steps of sequences, one below the other.
 
-    Continuous columns begin `history` rows earlier, with past steps that are looked back at.
+    Continuous columns begin `history` rows earlier, with the past steps that lagged parents refer to.
     """
 
-    kind: np.ndarray  # int64: which distributions a step has
+    kind: np.ndarray  # int64: the index of the distributions that a step has
     begins: np.ndarray  # uint8: 1 where a sequence begins
     ends: np.ndarray  # uint8: 1 where one ends
     codes: Mapping[int, np.ndarray]  # int32 by variable, -1 where not observed
-    soft: Mapping[int, tuple[np.ndarray, np.ndarray]]  # rows in rising order, logarithms of their weights
-    numbers: Mapping[int, np.ndarray]  # of each continuous variable, NaN where not observed
-    own: np.ndarray = field(default_factory=lambda: np.empty(0, bool))  # rows that share with no other
+    soft: Mapping[
+        int, tuple[np.ndarray, np.ndarray]
+    ]  # rows in rising order, and the logarithms of their weights
+    numbers: Mapping[int, np.ndarray]  # values of each continuous variable, NaN where not observed
+    own: np.ndarray = field(
+        default_factory=lambda: np.empty(0, bool)
+    )  # bool: rows that share tables with no other; empty: none
     history: int = 0
 
     @property
     def n(self) -> int:
-        """The number of rows."""
+        """How many rows there are."""
         return int(self.kind.size)
 
     def patterns(self, template: Template, a: int, b: int) -> tuple[np.ndarray, np.ndarray]:
-        """Which rows from a to b observe alike: the pattern of each, and a row for each pattern."""
+        """Patterns of equal evidence in rows a to b: the pattern of each row, and a row for each pattern."""
         if self.numbers:
             return np.arange(b - a, dtype=np.int32), np.arange(a, b)
         key = self.kind[a:b].copy()
@@ -105,7 +109,7 @@ class ObservedRows:
         return table
 
     def _made(self, layout: SliceLayout, one: OfRows, rows: np.ndarray) -> np.ndarray:
-        """Densities, and distributions with continuous parents, of these rows."""
+        """The table of densities and distributions with continuous parents in these rows."""
         sizes = [layout.cards[p] for p in one.scope]
         found = np.zeros((rows.size, *sizes))
         kinds = self.kind[rows]

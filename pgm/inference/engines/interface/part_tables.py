@@ -10,32 +10,32 @@ import numpy as np
 from pgm.factors import Dense, Gate, GaussianFactor, ModelPart, RowNormal, RowTable, Score, Sparse, Tables
 from pgm.inference.engines.interface.log_tables import Scope, logs_of
 
-CONTINUOUS = 0  # states of a variable that is continuous
+CONTINUOUS = 0  # the count of states that marks a continuous variable
 
 
 @dataclass(frozen=True, eq=False)
 class Template:
     """A dynamic network as an engine takes it.
 
-    A variable stands at `at[v]` now, at `at[v] + k` as it was k steps ago; `parts[v][i]` is its distribution
-    in step i of a sequence, the last one that in all others. Of those that never change there is one place,
-    and only the first step has a distribution.
+    A variable has place `at[v]` in the current step and `at[v] + k` as it was k steps ago; `parts[v][i]` is
+    its distribution in step i of a sequence, the last one serving all later steps. A variable that never
+    changes has one place, and a distribution in the first step only.
     """
 
-    cards: tuple[int, ...]  # of each variable; 0: continuous
+    cards: tuple[int, ...]  # how many states each variable has; 0: continuous
     at: tuple[int, ...]
-    lags: tuple[int, ...]  # how far back something looks at each
+    lags: tuple[int, ...]  # the largest lag at which each variable is a parent
     static: tuple[bool, ...]
     parts: tuple[tuple[ModelPart | None, ...], ...]
 
     @property
     def n_kinds(self) -> int:
-        """How many steps have distributions of their own, those after them counted once."""
+        """How many kinds of steps there are: those with distributions of their own, all later ones as one."""
         return len(self.parts[0])
 
     @property
     def n_places(self) -> int:
-        """Places of variables."""
+        """How many places the variables have."""
         return self.at[-1] + self.lags[-1] + 1
 
     def owner(self, place: int) -> tuple[int, int]:
@@ -50,10 +50,10 @@ class Fixed:
 
     scope: Scope
     logs: np.ndarray
-    variable: int  # whose distribution it is a part of
+    variable: int  # the variable whose distribution it is a part of
     kinds: tuple[int, ...]  # of steps that have it; elsewhere it is one
-    turned: tuple[int, ...]  # its axes as the distribution has them, in places of `scope`
-    part: int  # which of the distribution's tables
+    turned: tuple[int, ...]  # the axes of the distribution, as indices into `scope`
+    part: int  # the index among the tables of the distribution; -1: none of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,11 +68,11 @@ class OfRows:
 class PartTables:
     """The tables of all distributions, for each kind of step, and the states at each place.
 
-    What a gate hides has places of its own, behind those of the variables.
+    Auxiliary variables of gates have places of their own, after those of the variables.
     """
 
     def __init__(self, template: Template, *, best: bool) -> None:
-        """Take them apart; `best`: for maxima, where gates may have to be written out."""
+        """Split the distributions into tables; `best`: for maxima, where gates may have to be written out."""
         self.template = template
         self.cards: list[int] = [1] * template.n_places
         for card, at, lag in zip(template.cards, template.at, template.lags, strict=True):
@@ -83,7 +83,7 @@ class PartTables:
             self._take(v, best)
 
     def _take(self, v: int, best: bool) -> None:
-        """The tables of a variable, those that several kinds of steps share once."""
+        """Add the tables of a variable; those that several kinds of steps share are added once."""
         parts = self.template.parts[v]
         n = len(parts)
         groups: dict[int, list[int]] = {}
@@ -95,15 +95,15 @@ class PartTables:
             self.of_rows.append(OfRows(tuple(sorted(places)), parts, v))
             return
         plain = [part for part in parts if part is not None]
-        if all(isinstance(part, Dense) for part in plain):  # one table, whose first steps look back at less
+        if all(isinstance(part, Dense) for part in plain):  # one table; first steps may lack parents
             self._of_all_kinds(v, plain)
             return
         for kinds in groups.values():
             part = parts[kinds[0]]
             assert part is not None
             begin = len(self.cards)
-            for number, (scope, values) in enumerate(self._tables(part, best)):
-                self._put(v, scope, {kind: values for kind in kinds}, n, number)
+            for i, (scope, values) in enumerate(self._tables(part, best)):
+                self._put(v, scope, {kind: values for kind in kinds}, n, i)
             for hidden in range(begin, len(self.cards)):
                 unused = np.zeros((n, self.cards[hidden]))
                 for kind in set(range(n)) - set(kinds):
@@ -142,7 +142,7 @@ class PartTables:
         self.fixed.append(Fixed(tuple(sorted(scope)), logs, v, tuple(values), back, part))
 
     def _discrete(self, part: ModelPart | None) -> list[int]:
-        """The places with states in a density or score."""
+        """The places of the discrete variables of a density or score."""
         if part is None:
             return []
         if isinstance(part, GaussianFactor):
@@ -155,7 +155,7 @@ class PartTables:
         return [int(p) for p in part.scopes[0]]
 
     def _tables(self, part: ModelPart, best: bool) -> list[tuple[list[int], np.ndarray]]:
-        """A distribution as small tables, with places of its own for what it hides."""
+        """A distribution as small tables, with new places for its auxiliary variables."""
         if isinstance(part, Gate):
             if best and part.hidden and not part.function:
                 scope = part.scope.tolist()

@@ -1,4 +1,4 @@
-"""Forwards and backwards along sequences, block by block, and what is read off each step on the way."""
+"""Forward and backward passes along sequences, block by block, and the marginals of each step."""
 
 from __future__ import annotations
 
@@ -16,17 +16,19 @@ from pgm.runtime.clock import Clock
 from pgm.runtime.loops import Loops
 from pgm.runtime.running import Impossible, Narrow, run
 
-LOOPS = Loops("pgm.inference.engines.interface.compiled", "walking along steps")
-_NARROWEST = -400.0 * math.log(2.0)  # of the tables of one step, multiplied; below, doubles may lose states
-_NUMBERS = 1 << 22  # that are held for a block at once
-_ROWS = 1 << 16
-_PAIRS = 64  # entries of the frontier, or pairs of them, up to which each is asked about by itself
+LOOPS = Loops("pgm.inference.engines.interface.compiled", "passing messages along steps")
+_NARROWEST = -400.0 * math.log(
+    2.0
+)  # least log of the product of a step's tables; below, doubles may lose states
+_FLOATS = 1 << 22  # that a block may hold
+_ROWS = 1 << 16  # that a block may have
+_PAIRS = 64  # entries of the frontier, or pairs of them, up to which patterns are read for each
 
 _Found = TypeVar("_Found")
 
 
 class ImpossibleRow(Exception):
-    """Nothing is possible any more after this row."""
+    """No state is possible any more at this row."""
 
     def __init__(self, row: int) -> None:
         """Take the row."""
@@ -36,23 +38,23 @@ class ImpossibleRow(Exception):
 
 @dataclass(eq=False)
 class Block:
-    """Rows a to b of a course: what was observed, and the messages."""
+    """Rows a to b of a course: the evidence and the messages."""
 
     a: int
     b: int
     code: np.ndarray  # the pattern of each row
-    rows: np.ndarray  # a row for each pattern
+    rows: np.ndarray  # one row of each pattern
     pieces: list[Piece]  # the slice's tables for each pattern
-    g: np.ndarray  # (patterns, entries) for the loops: logarithms, or what they stand for
-    shift: np.ndarray  # by what each pattern was divided, as a logarithm
-    alpha: np.ndarray  # (rows, frontier)
+    g: np.ndarray  # (patterns, entries) for the loops: logarithms, or their exponentials
+    shift: np.ndarray  # log of the factor that each pattern was divided by
+    alpha: np.ndarray  # (rows, frontier) messages from the past
     share: np.ndarray  # log P(row | rows before)
     carried: np.ndarray  # the frontier before the first of these rows
 
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """Sequences to walk along: the layout, what was observed, and whether in logarithms."""
+    """Sequences with the layout of their steps; `logs`: messages are in logarithms."""
 
     layout: SliceLayout
     data: ObservedRows
@@ -62,23 +64,23 @@ class Course:
 
     @property
     def k(self) -> int:
-        """Entries of the frontier."""
+        """How many entries the frontier has."""
         return self.layout.interface_entries
 
     @property
     def first(self) -> np.ndarray:
-        """The frontier before a sequence."""
+        """The frontier before the first row of a sequence."""
         return logs_of(self.layout.first) if self.logs else self.layout.first
 
     def blocks(self, most: int = _ROWS) -> list[tuple[int, int]]:
         """Where the rows are cut into blocks."""
-        size = max(1, min(most, _NUMBERS // max(self.k, self.layout.block, 1)))
+        size = max(1, min(most, _FLOATS // max(self.k, self.layout.block, 1)))
         return [(a, min(a + size, self.data.n)) for a in range(0, self.data.n, size)]
 
-    # --- forwards ---
+    # --- forward ---
 
     def prepared(self, a: int, b: int, carried: np.ndarray, *, best: bool = False) -> Block:
-        """What was observed in rows a to b, as the loops take it."""
+        """Rows a to b, whose evidence is laid out for the loops; messages are still empty."""
         code, rows = self.data.patterns(self.layout.template, a, b)
         pieces = self.data.pieces(self.layout, rows)
         tables = self._along(pieces, rows.size, best)
@@ -100,7 +102,7 @@ class Course:
         return Block(a, b, code, rows, pieces, g, shift, np.empty((n, self.k)), np.empty(n), carried)
 
     def _along(self, pieces: list[Piece], count: int, best: bool) -> list[np.ndarray]:
-        """For each operation of the frontier the tables that it is multiplied by, (patterns, entries)."""
+        """The table that each operation multiplies the frontier by, (patterns, entries)."""
         layout = self.layout
         on_path = set(layout.path)
         sent: dict[int, Piece] = {}
@@ -119,7 +121,7 @@ class Course:
         return found
 
     def forward(self, block: Block, *, best: bool = False) -> None:
-        """Fill in the messages from the past."""
+        """Fill in the messages from the past; `ImpossibleRow` where no state is left."""
         where = np.zeros(1, np.int64)
         d = self.data
         args = [self.layout.operations, block.g.reshape(-1), block.code, d.begins[block.a : block.b]]
@@ -151,10 +153,13 @@ class Course:
             yield block
             carried = np.array(block.alpha[-1])
 
-    # --- backwards ---
+    # --- backward ---
 
     def backward(self, block: Block, later: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Messages from the future, (rows, frontier), and that before the first of these rows."""
+        """Messages from the future, (rows, frontier), and the one before the first of these rows.
+
+        `later` is the message from the rows after the block.
+        """
         beta, before = np.empty((block.b - block.a, self.k)), np.empty(self.k)
         ends = self.data.ends[block.a : block.b]
         args = (
@@ -171,7 +176,7 @@ class Course:
         return beta, before
 
     def lagged(self, lag: int) -> Iterator[tuple[Block, np.ndarray, int]]:
-        """Blocks, messages from up to this many steps later, and how many rows are not of the next."""
+        """Blocks with messages from up to `lag` steps later, and how many rows precede the next block."""
         carried = self.start()
         for a, b in self.blocks():
             block = self.prepared(a, min(b + lag, self.data.n), carried)
@@ -196,19 +201,19 @@ class Course:
         run(name, *args, steps=float(rows) * self.layout.work, clock=self.clock, module=LOOPS)
 
     def before(self, block: Block) -> np.ndarray:
-        """The frontier that each row of a block is handed."""
+        """The frontier before each row of a block."""
         found = np.empty_like(block.alpha)
         found[0] = block.carried
         found[1:] = block.alpha[:-1]
         found[self.data.begins[block.a : block.b] != 0] = self.first
         return found
 
-    # --- reading off ---
+    # --- marginals ---
 
     def marginals(self, block: Block, wanted: Sequence[int], beta: np.ndarray | None) -> np.ndarray:
-        """P(variable) of each row, for several variables side by side.
+        """P(variable) in each row, for several variables, with a column for each state.
 
-        Given the rows before and, with `beta`, those after.
+        Given the rows up to this one and, with `beta`, those after.
         """
         layout = self.layout
         places = [layout.template.at[v] for v in wanted]
@@ -241,7 +246,7 @@ class Course:
         return np.asarray(part / total)
 
     def _by_patterns(self, block: Block, places: list[int], beta: np.ndarray | None) -> np.ndarray | None:
-        """From what each pattern makes of each entry of the frontier; None if there are too many of these."""
+        """Marginals of each pattern for each entry of the frontier, mixed; None if there are too many."""
         k, count = self.k, block.rows.size
         pairs = k if beta is None else k * k
         if pairs > _PAIRS or count * pairs > min(block.b - block.a, 4096) // 2:
@@ -273,7 +278,7 @@ class Course:
         past, future = self.before(block), beta
         if not self.logs:
             past, future = logs_of(past), None if beta is None else logs_of(beta)
-        size = max(1, _NUMBERS // max(self.layout.entries, 1))
+        size = max(1, _FLOATS // max(self.layout.entries, 1))
         parts = []
         for a in range(0, block.b - block.a, size):
             self.clock.check(LOOPS.doing)
@@ -320,7 +325,7 @@ class Course:
         future: np.ndarray | None,
         wanted: set[int],
     ) -> dict[int, np.ndarray]:
-        """The distributions of all variables of each of these buckets, given messages, as logarithms."""
+        """Logarithms of the joint distribution of each of these buckets given messages, unnormalised."""
         layout = self.layout
         pieces = [(s, t if t.shape[0] == 1 else t[code]) for s, t in block.pieces]
         shape = [layout.cards[p] for p in layout.incoming]
@@ -334,13 +339,13 @@ class Course:
 def tree_beliefs(
     layout: SliceLayout, pieces: Sequence[Piece], extra: Mapping[int, list[Piece]], wanted: set[int]
 ) -> dict[int, np.ndarray]:
-    """The distributions of all variables of each of these buckets and of the last one, as logarithms.
+    """Logarithms of the joint distribution of each of these buckets and of the last one, unnormalised.
 
     Args:
         layout: the slice.
         pieces: its tables, in the order of `layout.scopes`.
         extra: further tables, by bucket.
-        wanted: buckets.
+        wanted: the buckets.
     """
     cards, root = layout.cards, len(layout.buckets) - 1
     local: list[np.ndarray] = []
@@ -360,16 +365,16 @@ def tree_beliefs(
             continue
         bucket = layout.buckets[b]
         over = layout.buckets[bucket.parent]
-        told = onto((over.scope, found[bucket.parent]), bucket.sent)
+        received = onto((over.scope, found[bucket.parent]), bucket.sent)
         with np.errstate(invalid="ignore"):
-            ratio = told - sent[b]
+            ratio = received - sent[b]
         ratio = np.where(sent[b] == -np.inf, -np.inf, ratio)
         found[b] = local[b] + aligned((bucket.sent, ratio), bucket.scope)
     return found
 
 
 def in_doubles_or_logs(ask: Callable[[bool], _Found]) -> _Found:
-    """Ask in doubles; where these might lose what matters, in logarithms."""
+    """Run in doubles; where these might lose states, again in logarithms."""
     try:
         return ask(False)
     except Narrow:

@@ -1,10 +1,10 @@
 """One step of a dynamic network, laid out once: the order in which its tables are summed, and its frontier.
 
-A step has a place for each variable now and for each time that something looks back at it. What stands at
-`incoming` is the frontier, which the past hands over as one table (Murphy 2002, chapter 3); at `outgoing` is
-the frontier of the next step, place by place. Summing all else out, in an order with small tables, makes a
-tree of buckets; the way of the frontier through it is what is done again in each step, the rest of the tree
-depends only on what was observed there.
+A step has a place for each variable now and for each lag at which the variable is a parent. The places in
+`incoming` carry the frontier, which the past hands over as one table (Murphy 2002, chapter 3); those in
+`outgoing` carry the frontier of the next step, place by place. Summing all others out, in an order with small
+tables, makes a tree of buckets. The path of the frontier through this tree is run again in every row; the
+rest of the tree depends only on the evidence of the row.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from .compiled import Operations
 
 @dataclass(frozen=True, eq=False)
 class Bucket:
-    """A variable that is summed out, with what is multiplied for that; the last one sums out nothing."""
+    """A variable that is summed out, and what is multiplied before that; the last one sums out nothing."""
 
     variable: int
     scope: Scope
     factors: tuple[int, ...]
     children: tuple[int, ...]
     parent: int
-    sent: Scope  # what is left for the parent
+    sent: Scope  # the scope of its message to the parent
 
 
 class SliceLayout:
@@ -52,10 +52,10 @@ class SliceLayout:
 
         Args:
             template: the network.
-            clock: of the question.
+            clock: the clock of the question.
             best: for the most probable course, where gates may have to be written out.
-            clusters: variables that stay together where the interface is not a single table; then there is no
-                frontier, and each cluster comes in and goes out by itself.
+            clusters: groups of variables, if the interface is a product of tables over groups and not one
+                table; then there is no frontier, and each group has its own incoming and outgoing scope.
         """
         self.template, self.best = template, best
         tables = PartTables(template, best=best)
@@ -73,8 +73,8 @@ class SliceLayout:
             incoming += range(at + 1, at + lag + 1)
             outgoing += range(at, at + lag)
         self.incoming, self.outgoing = tuple(incoming), tuple(outgoing)
-        apart = [] if clusters is None else [self._cluster(set(those)) for those in clusters]
-        self.clusters = [pair for pair in apart if pair[0]]
+        pairs = [] if clusters is None else [self._cluster(set(those)) for those in clusters]
+        self.clusters = [pair for pair in pairs if pair[0]]
         self.stays: Scope = self.outgoing if clusters is None else ()
         self._joined = [self.incoming, self.outgoing]
         if clusters is not None:
@@ -93,11 +93,11 @@ class SliceLayout:
         return tuple(self.incoming[i] for i in kept), tuple(self.outgoing[i] for i in kept)
 
     def renewed(self, template: Template, clock: Clock) -> SliceLayout:
-        """The layout of the same network with other parameters: the order stays where the tables do."""
+        """The layout of the same network with other parameters, in the same order where scopes are equal."""
         tables = PartTables(template, best=self.best)
         mine = [[one.scope for one in self.fixed], [one.scope for one in self.of_rows]]
-        made_of = [[one.scope for one in tables.fixed], [one.scope for one in tables.of_rows]]
-        if mine != made_of or tables.cards != self.cards:
+        theirs = [[one.scope for one in tables.fixed], [one.scope for one in tables.of_rows]]
+        if mine != theirs or tables.cards != self.cards:
             return SliceLayout(template, clock, best=self.best)
         made = copy.copy(self)
         made.template, made.fixed, made.of_rows = template, tables.fixed, tables.of_rows
@@ -107,26 +107,26 @@ class SliceLayout:
 
     def _order(self, clock: Clock) -> None:
         """Sum out what later steps do not need, in an order with small tables; lay out the buckets."""
-        there = sorted({p for scope in self.scopes for p in scope} | {*self.incoming, *self.outgoing})
-        number = {p: i for i, p in enumerate(there)}
-        links: list[set[int]] = [set() for _ in there]
+        places = sorted({p for scope in self.scopes for p in scope} | {*self.incoming, *self.outgoing})
+        index = {p: i for i, p in enumerate(places)}
+        links: list[set[int]] = [set() for _ in places]
         for scope in [*self.scopes, *self._joined]:
-            mine = [number[p] for p in scope]
+            mine = [index[p] for p in scope]
             for i in mine:
                 links[i].update(mine)
         neighbours = [sorted(those - {i}) for i, those in enumerate(links)]
         at = np.cumsum([0, *map(len, neighbours)], dtype=np.int64)
         flat = np.array([j for those in neighbours for j in those], np.int32)
-        log2_card = np.log2(np.array([self.cards[p] for p in there], np.float64))
+        log2_card = np.log2(np.array([self.cards[p] for p in places], np.float64))
         stays = set(self.stays)
-        stage = np.array([int(p in stays) for p in there], np.int64)
+        stage = np.array([int(p in stays) for p in places], np.int64)
         found = triangulate_in(clock, at, flat, log2_card, stage=stage)
         self.heuristic, self.log2_entries, self.log2_largest = (
             found.heuristic,
             found.log2_total,
             found.log2_largest,
         )
-        order = [there[i] for i in found.order.tolist() if there[i] not in stays]
+        order = [places[i] for i in found.order.tolist() if places[i] not in stays]
         self._lay_out(order)
 
     def _lay_out(self, order: list[int]) -> None:
@@ -144,7 +144,7 @@ class SliceLayout:
             b = place(scope)
             own[b].append(f)
             scopes[b].update(scope)
-        for scope in self._joined:  # which then lie in one bucket each
+        for scope in self._joined:  # each of which then lies in one bucket
             scopes[place(scope)].update(scope)
         self.entry = place(self.incoming)
         for b in range(root):
@@ -172,17 +172,17 @@ class SliceLayout:
     # --- sizes ---
 
     def size(self, scope: Scope) -> int:
-        """Entries of a table over these places."""
+        """How many entries a table over these places has."""
         return math.prod([self.cards[p] for p in scope])
 
     @property
     def interface_entries(self) -> int:
-        """Entries of the frontier: how many floats one step hands to the next."""
+        """How many entries the frontier has: the floats that one step hands to the next."""
         return self.size(self.incoming)
 
     @cached_property
     def work(self) -> int:
-        """Multiplications of one step along the frontier's way."""
+        """Multiplications of one row along the path of the frontier."""
         total, running = 0, set(self.incoming)
         for b, scope in zip(self.path, self.path_scopes, strict=True):
             running |= set(scope) | {p for p in (self.buckets[b].variable,) if p >= 0}
@@ -192,7 +192,7 @@ class SliceLayout:
 
     @cached_property
     def widest(self) -> int:
-        """Entries of the largest table on that way."""
+        """How many entries the largest table on that path has."""
         sizes, running = [self.interface_entries], set(self.incoming)
         for b, scope in zip(self.path, self.path_scopes, strict=True):
             running = (running | set(scope)) - {self.buckets[b].variable}
@@ -203,7 +203,7 @@ class SliceLayout:
 
     @cached_property
     def path_scopes(self) -> list[Scope]:
-        """Of each bucket on the frontier's way the variables of what it is multiplied by."""
+        """For each bucket on the path of the frontier, the scope of what the frontier is multiplied by."""
         found = []
         on_path = set(self.path)
         for b in self.path:
@@ -215,19 +215,19 @@ class SliceLayout:
 
     @property
     def block(self) -> int:
-        """Entries of the tables that one pattern of observations makes for that way."""
+        """How many entries the tables of one pattern of evidence have on that path."""
         return sum(map(self.size, self.path_scopes))
 
     @property
     def entries(self) -> int:
-        """Entries of all buckets."""
+        """How many entries all buckets have together."""
         return sum(self.size(bucket.scope) for bucket in self.buckets)
 
     # --- operations ---
 
     @cached_property
     def operations(self) -> Operations:
-        """What the loops do with the frontier in each step."""
+        """What the loops do with the frontier in each row."""
         at, card, f_step, g_step, g_at, enters = [0], [], [], [], [], []
         f_off, g_off = [], []
         running: Scope = self.incoming
@@ -277,7 +277,7 @@ class SliceLayout:
 
     @cached_property
     def first(self) -> np.ndarray:
-        """The frontier before the first step: what never changes is open, the rest is in its first state."""
+        """The frontier before the first step: 1 where all but static variables are in their first state."""
         found = np.zeros([self.cards[p] for p in self.incoming])
         fixed = {self.template.at[v] for v, static in enumerate(self.template.static) if static}
         found[tuple(slice(None) if p in fixed else 0 for p in self.incoming)] = 1.0

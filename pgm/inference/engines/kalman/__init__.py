@@ -1,6 +1,6 @@
-"""Linear dynamical systems: Kalman filter and smoother, many series at once, gaps, exactly diffuse starts.
+"""Linear dynamical systems: Kalman filter and smoother for many series, with gaps and exact diffuse starts.
 
-Not among the engines that a network may name: it takes the matrices of a system and arrays of observations.
+This is not an engine that a network can name: it takes the matrices of a system and arrays of observations.
 """
 
 from .passes import Carried, Run, run, run_on

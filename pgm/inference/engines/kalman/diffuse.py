@@ -1,8 +1,8 @@
-"""Starts of infinite variance, exactly: unknown coefficients of the first state, found by least squares.
+"""Exact diffuse initialisation: unknown coefficients of the first state, found by least squares.
 
 A diffuse first state is an unknown vector c (de Jong 1991): means are affine in it, x = a + B c, covariances
-given c are those of the ordinary filter, and each surprise is one equation for c. What is observed determines
-c sooner or later; until then some variances are infinite.
+given c are those of the ordinary filter, and each innovation is one equation for c. Observations determine c
+sooner or later; until then some variances are infinite.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _RANK = 1e-10  # a singular value this much smaller than the largest is zero
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns:
-    """What one unit of each unknown adds to means and to observed entries."""
+    """What one unit of each unknown adds to the means and to the predicted observations."""
 
     predicted: np.ndarray  # (T, n, k)
     filtered: np.ndarray
@@ -38,45 +38,45 @@ class Columns:
         predicted: np.ndarray,
         filtered: np.ndarray,
         smoothed: np.ndarray | None,
-        surprises: np.ndarray,
+        innovations: np.ndarray,
         k: int,
     ) -> Columns:
-        """Take them as means of k concatenated series."""
+        """Take them from means and innovations of k concatenated series of zeros, one for each unknown."""
 
         def stacked(rows: np.ndarray) -> np.ndarray:
             return np.asarray(rows.reshape(k, -1, rows.shape[1]).transpose(1, 2, 0))
 
         back = None if smoothed is None else stacked(smoothed)
-        return cls(stacked(predicted), stacked(filtered), back, -stacked(surprises))
+        return cls(stacked(predicted), stacked(filtered), back, -stacked(innovations))
 
 
 class _Found(NamedTuple):
-    """What the equations up to each step say about the unknowns."""
+    """The unknowns given the equations up to each step."""
 
     centre: np.ndarray  # (T, k)
     root: np.ndarray  # (T, k, k): the covariance is root root'
-    free: np.ndarray  # (T, k, k): projects on what is not determined
+    free: np.ndarray  # (T, k, k): the projection on what is not determined
     log: np.ndarray  # (T,) half the logarithm of the determinant of the information
 
 
 def known(
     run: Run,
     columns: Columns,
-    surprises: np.ndarray,
+    innovations: np.ndarray,
     variances: np.ndarray,
     slot: np.ndarray,
     clock: Clock,
     before: np.ndarray | None = None,
 ) -> tuple[Run, np.ndarray]:
-    """The run of a series with what it says about the unknowns put in.
+    """The run of a series with its unknowns estimated, and the state of these equations for steps to come.
 
-    `before` is the second answer about the steps before these, in which nothing else happened since.
+    `before` is that state, as returned for the steps directly before these.
 
     Log densities are relative to the infinitely wide start: for each unknown that is determined, the standard
     deviation of its start is multiplied in, as in Durbin & Koopman 2012, section 7.2.
     """
     T, m, k = columns.entries.shape
-    shocks = np.concatenate([columns.entries, surprises[:, :, None]], axis=2).reshape(T * m, k + 1)
+    shocks = np.concatenate([columns.entries, innovations[:, :, None]], axis=2).reshape(T * m, k + 1)
     if before is None:
         before = np.zeros(k * (k + 1) + 2)
     triangles, rest = np.empty((T, k * (k + 1))), np.empty(T)
@@ -85,7 +85,7 @@ def known(
     each = _solved(triangles.reshape(T, k, k + 1))
     nothing = _solved(np.zeros((1, k, k + 1)))
     prior = _Found(*(np.concatenate([a, b[:-1]]) for a, b in zip(nothing, each, strict=True)))
-    constants = run.log + 0.5 * _squares(surprises, variances, slot)
+    constants = run.log + 0.5 * _squares(innovations, variances, slot)
     constants[0] += before[-1]
     sums = np.cumsum(constants)
     total = sums - 0.5 * rest - each.log
@@ -105,21 +105,22 @@ def known(
     return replace(run, **changes), np.concatenate([triangles[-1], rest[-1:], sums[-1:]])
 
 
-def _squares(surprises: np.ndarray, variances: np.ndarray, slot: np.ndarray) -> np.ndarray:
-    """Each step's sum of squares that the ordinary filter has counted."""
+def _squares(innovations: np.ndarray, variances: np.ndarray, slot: np.ndarray) -> np.ndarray:
+    """The sum of squares of each step that the ordinary filter has counted."""
     own = variances[slot]
-    squares = np.divide(surprises**2, own, out=np.zeros_like(own), where=own > 0)
+    squares = np.divide(innovations**2, own, out=np.zeros_like(own), where=own > 0)
     return np.asarray(squares.sum(axis=1))
 
 
 def _solved(triangles: np.ndarray) -> _Found:
-    """The least squares solution for each triangle (T, k, k + 1), the value last; each holds all before it.
+    """The least squares solution for each triangle (T, k, k + 1), whose last column is the right-hand side.
 
-    Where something is not determined it is the one of smallest norm.
+    Each triangle holds all equations so far. Where they do not determine the unknowns, the solution is the
+    one of smallest norm.
     """
     R, z = triangles[:, :, :-1], triangles[:, :, -1:]
     T, k = R.shape[:2]
-    first, last = 0, T  # of the steps by which all is determined: none is lost again
+    first, last = 0, T  # bisection for the first step at which all is determined, as it then stays
     while first < last:
         middle = (first + last) // 2
         first, last = (first, middle) if _rank(R[middle]) == k else (middle + 1, last)
@@ -157,7 +158,7 @@ def _stage(name: str, means: np.ndarray, table: Matrices | None, B: np.ndarray, 
 def _widened(
     known: np.ndarray, A: np.ndarray, B: np.ndarray, c: _Found
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Covariances of what is A c and B c off, with what is not known of c; and what of them is infinite."""
+    """Covariances of x = a + A c and y = b + B c, given those for known c; and their infinite part."""
     found: np.ndarray = known + A @ c.root @ (B @ c.root).transpose(0, 2, 1)
     if not c.free.any():
         return found, None

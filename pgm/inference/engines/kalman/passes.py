@@ -1,4 +1,4 @@
-"""Runs the loops for many series, forward and backward; those with the same gaps share covariances."""
+"""Filters and smooths many series; those with the same gaps share their covariances."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ _MOST_ROWS = 1 << 24  # floats kept for the backward pass, where there is room
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """What is known of the states of one series, in three stages; the last only if it was asked for."""
+    """The states of one series: predicted, filtered and, if asked for, smoothed."""
 
-    predicted: np.ndarray  # (T, n) means given what was observed before
-    predicted_later: Callable[[], Matrices] | None  # their covariances; these two only if they were asked for
-    filtered: np.ndarray  # given also what was observed now
+    predicted: np.ndarray  # (T, n) means given the observations before
+    predicted_later: Callable[[], Matrices] | None  # their covariances; None unless asked for
+    filtered: np.ndarray  # (T, n) means given also the present observation
     filtered_covariance: Matrices | None
-    log: np.ndarray  # (T,) each step's share of the log density
-    bad: int = -1  # a step with an entry that was certain, and is another
-    smoothed: np.ndarray | None = None  # given all
+    log: np.ndarray  # (T,) each step's term of the log density
+    bad: int = -1  # a step with an entry that contradicts a certain prediction; -1: none
+    smoothed: np.ndarray | None = None  # (T, n) means given all observations
     smoothed_covariance: Matrices | None = None
-    back: Matrices | None = None  # the regression of x[t] on x[t+1], given what was observed until t
-    cross: np.ndarray | None = None  # Cov(x[t], x[t+1]) given all, where it takes more than these
-    finite: bool = False  # known for certain: checked for many series at once
+    back: Matrices | None = None  # the regression of x[t] on x[t+1], given the observations up to t
+    cross: np.ndarray | None = None  # Cov(x[t], x[t+1]) given all, where `back` does not give it
+    finite: bool = False  # all results are known to be finite: checked for many series at once
 
     @property
     def predicted_covariance(self) -> Matrices | None:
-        """The covariances given what was observed before, laid out now."""
+        """The predicted covariances, which are computed at this moment."""
         return None if self.predicted_later is None else self.predicted_later()
 
     def lag_one(self) -> np.ndarray:
-        """The covariance of each state (rows) with the next (columns), given all, (T - 1, n, n)."""
+        """The covariance of each state (rows) with the next (columns), smoothed: (T - 1, n, n)."""
         if self.cross is not None:
             return self.cross
         assert self.back is not None
@@ -53,18 +53,18 @@ class Run:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pattern:
-    """The covariances of all series that have observed the same entries."""
+    """The covariances of all series with the same observed entries."""
 
     steps: Steps
-    apart: np.ndarray | None
-    slot: np.ndarray
-    predicted: np.ndarray  # factors, by slots
+    decorrelation: np.ndarray | None  # see `Schedule.steps`
+    slot: np.ndarray  # (T,) the row of the tables below that each step uses
+    predicted: np.ndarray  # factors U and D
     filtered: np.ndarray
     gains: np.ndarray
     variances: np.ndarray
-    rows: np.ndarray  # orthogonal ones, of each slot if the way back needs them
+    rows: np.ndarray  # orthogonal rows, of each slot if the backward pass needs them
     led: np.ndarray  # the move that they belong to
-    taken: tuple[np.ndarray, ...]  # what these four are parts of, to be given back
+    taken: tuple[np.ndarray, ...]  # the buffers behind these tables, to be given back
 
 
 def run(
@@ -78,11 +78,11 @@ def run(
     """Filter every series, and smooth it if asked.
 
     Args:
-        schedules: the matrices for each series; what is the same object is worked out once.
-        series: rows of observations.
-        covariances: whether those of the filter are wanted, not only what they lead to.
-        smooth: whether to go back as well.
-        clock: the time of the question; one of its own if left out.
+        schedules: the matrices for each series; covariances of the same object are computed once.
+        series: their observations.
+        covariances: whether the covariances of the filter are wanted too.
+        smooth: whether to smooth as well.
+        clock: the clock of the question; a new one if left out.
     """
     clock = clock or start_clock()
     groups: dict[tuple[int, bytes], list[int]] = {}
@@ -100,7 +100,7 @@ def run(
 def _covariances(
     schedule: Schedule, seen: np.ndarray, clock: Clock, start: np.ndarray | None = None, *, back: bool = False
 ) -> _Pattern:
-    steps, apart = schedule.steps(seen)
+    steps, decorrelation = schedule.steps(seen)
     if start is not None:
         steps = steps._replace(start=start)
     T, m, n = schedule.shape
@@ -126,11 +126,11 @@ def _covariances(
     count = int(found[0])
     predicted, filtered, gains, variances = (each[:count] for each in tables)
     everything = (*taken, last)
-    return _Pattern(steps, apart, slot, predicted, filtered, gains, variances, rows, led, everything)
+    return _Pattern(steps, decorrelation, slot, predicted, filtered, gains, variances, rows, led, everything)
 
 
 def _predicted(schedule: Schedule, seen: np.ndarray) -> Matrices:
-    """The covariances before each step, found again: few read them, and large tables cost more than loops."""
+    """The predicted covariances, computed again: few read them, and keeping large tables costs more."""
     clock = start_clock()
     p = _covariances(schedule, seen, clock)
     try:
@@ -141,7 +141,7 @@ def _predicted(schedule: Schedule, seen: np.ndarray) -> Matrices:
 
 
 def _first(rows: np.ndarray, count: int) -> np.ndarray:
-    """Some rows, without the memory of the others if these are most."""
+    """The first rows, copied if the others take most of the memory."""
     return rows[:count].copy() if count < len(rows) // 2 else rows[:count]
 
 
@@ -154,7 +154,7 @@ def _multiplied(factors: np.ndarray, n: int, clock: Clock) -> np.ndarray:
 def _means(
     p: _Pattern, y: np.ndarray, pushes: np.ndarray, first: np.ndarray, clock: Clock
 ) -> tuple[Any, ...]:
-    """Predicted, filtered, surprises, logs and the first bad row, of concatenated series."""
+    """Predicted and filtered means, innovations, logs and the first bad row, of concatenated series."""
     rows, m = y.shape
     n, T = first.shape[1], p.slot.size
     made = [np.empty((rows, n)), np.empty((rows, n)), np.empty((rows, m)), np.empty((len(first), T))]
@@ -164,18 +164,18 @@ def _means(
     return *made, int(found[0])
 
 
-def _made_apart(p: _Pattern, y: np.ndarray) -> np.ndarray:
-    """Observations of which each entry has noise of its own."""
-    if p.apart is None:
+def _decorrelated(p: _Pattern, y: np.ndarray) -> np.ndarray:
+    """Observations transformed so that the noise of their entries is independent."""
+    if p.decorrelation is None:
         return y
-    found = p.apart[np.tile(p.steps.look, len(y) // p.slot.size)] @ np.nan_to_num(y)[:, :, None]
+    found = p.decorrelation[np.tile(p.steps.look, len(y) // p.slot.size)] @ np.nan_to_num(y)[:, :, None]
     return np.asarray(found[:, :, 0])
 
 
 def _pattern_run(
     schedule: Schedule, series: list[Series], covariances: bool, smooth: bool, clock: Clock
 ) -> list[Run]:
-    """The runs of series that have observed the same entries."""
+    """The runs of series with the same observed entries."""
     p = _covariances(schedule, ~np.isnan(series[0].y), clock, back=smooth)
     try:
         return _runs(p, schedule, series, covariances, smooth, clock)
@@ -190,11 +190,11 @@ def _runs(
     T, m, n = schedule.shape
     y = np.concatenate([each.y for each in series]) if len(series) > 1 else series[0].y
     y = np.ascontiguousarray(y)
-    y = _made_apart(p, y)
+    y = _decorrelated(p, y)
     pushes = [each.pushes for each in series if each.pushes is not None]
     pushed = np.ascontiguousarray(np.concatenate(pushes)) if pushes else np.empty((0, n))
     first = np.tile(schedule.mean, (len(series), 1))
-    predicted, filtered, surprises, log, bad = _means(p, y, pushed, first, clock)
+    predicted, filtered, innovations, log, bad = _means(p, y, pushed, first, clock)
     seen, diffuse_start = ~np.isnan(series[0].y), bool(schedule.diffuse.any())
     later, known = None, None
     if covariances:
@@ -232,7 +232,7 @@ def _runs(
         if grown:
             after = _multiplied(p.filtered, n, clock)
             given = (p.steps, p.slot, p.predicted, after, p.gains, p.variances)
-            smoothed, full, cross = adjoint.smoothed(*given, predicted, surprises, clock)
+            smoothed, full, cross = adjoint.smoothed(*given, predicted, innovations, clock)
             table = Matrices(full, np.arange(T))
     finite = bool(np.isfinite(log.sum()) and np.isfinite(filtered.sum()) and not diffuse_start)
     finite = finite and (table is None or bool(np.isfinite(table.distinct.sum())))
@@ -268,7 +268,7 @@ def _runs(
             looped("means_back", link, back, each[0], each[1], spread, T, steps=spread.size * n, clock=clock)
         of_columns = diffuse.Columns.of(each[0], each[1], spread, each[2], k)
         found = [
-            diffuse.known(one, of_columns, surprises[i * T : (i + 1) * T], p.variances, p.slot, clock)[0]
+            diffuse.known(one, of_columns, innovations[i * T : (i + 1) * T], p.variances, p.slot, clock)[0]
             for i, one in enumerate(found)
         ]
     return found
@@ -276,30 +276,30 @@ def _runs(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Carried:
-    """What a filter takes from the steps that it has seen to those that come."""
+    """What a filter carries from the steps it has seen to those to come."""
 
-    mean: np.ndarray  # (n,) of the last state, given all until then
+    mean: np.ndarray  # (n,) of the last state, given all observations so far
     factors: np.ndarray  # (n * n,) of its covariance
     columns: np.ndarray | None = None  # (k, n) what a unit of each unknown start adds to the mean
-    known: np.ndarray | None = None  # what is known of these unknowns
+    known: np.ndarray | None = None  # the state of the equations for these unknowns
 
 
 def run_on(schedule: Schedule, series: Series, before: Carried | None, clock: Clock) -> tuple[Run, Carried]:
-    """Filter more steps of one series: the same results as in one go.
+    """Filter more steps of one series: the same results as for the whole series at once.
 
     Args:
-        schedule: of the last step that was filtered, and those that come; of these alone at the beginning.
-        series: rows of these steps; nothing is observed in the first, whose state is `before`.
-        before: what the run before handed over; None at the beginning.
-        clock: the time of the question.
+        schedule: the last step that was filtered, and the new ones; at the beginning the new ones alone.
+        series: observations of these steps; after the beginning, none in the first, whose state is `before`.
+        before: what the run before returned; None at the beginning.
+        clock: the clock of the question.
     """
     p = _covariances(schedule, ~np.isnan(series.y), clock, None if before is None else before.factors)
     try:
         n, k = schedule.shape[2], int(schedule.diffuse.sum())
         pushes = np.empty((0, n)) if series.pushes is None else np.ascontiguousarray(series.pushes)
-        y = _made_apart(p, np.ascontiguousarray(series.y))
+        y = _decorrelated(p, np.ascontiguousarray(series.y))
         first = schedule.mean if before is None else before.mean
-        predicted, filtered, surprises, log, bad = _means(p, y, pushes, first[None].copy(), clock)
+        predicted, filtered, innovations, log, bad = _means(p, y, pushes, first[None].copy(), clock)
         tables = [Matrices(_multiplied(each, n, clock), p.slot) for each in (p.predicted, p.filtered)]
         run = Run(predicted, lambda: tables[0], filtered, tables[1], log[0], bad)
         mean, factors = filtered[-1].copy(), p.filtered[p.slot[-1]].copy()
@@ -311,7 +311,7 @@ def run_on(schedule: Schedule, series: Series, before: Carried | None, clock: Cl
         each = _means(p, np.zeros((k * len(y), y.shape[1])), np.empty((0, n)), columns, clock)
         of_columns = diffuse.Columns.of(each[0], each[1], None, each[2], k)
         prior = None if before is None else before.known
-        run, known = diffuse.known(run, of_columns, surprises, p.variances, p.slot, clock, prior)
+        run, known = diffuse.known(run, of_columns, innovations, p.variances, p.slot, clock, prior)
         return run, Carried(mean, factors, of_columns.filtered[-1].T.copy(), known)
     finally:
         for one in p.taken:

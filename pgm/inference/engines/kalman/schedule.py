@@ -1,4 +1,4 @@
-"""What the filter needs to know: the matrices of every step, and the observations."""
+"""What the filter takes: the matrices of every step, and the observations."""
 
 from __future__ import annotations
 
@@ -13,40 +13,40 @@ _ROUNDING = 2.0**-43  # a pivot this much smaller than its diagonal entry is zer
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:
-    """One series: what was observed, less what is added to it, and what is added to the state."""
+    """One series: the observations less their offsets, and the effect of inputs on the state."""
 
     y: np.ndarray  # (T, m), NaN where nothing was observed
-    pushes: np.ndarray | None = None  # (T - 1, n)
+    pushes: np.ndarray | None = None  # (T - 1, n), added to the state in each transition
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Schedule:
-    """The matrices of a system, and which of them each step uses; Harvey 1989, section 3.1.
+    """The matrices of a system, and those that each step uses; Harvey 1989, section 3.1.
 
-    x[t+1] = A x[t] + push + w, w ~ N(0, Q); y[t] = C x[t] + v, v ~ N(0, R); x[0] ~ N(mean, covariance), and
-    infinite variance where `diffuse` says so.
+    x[t+1] = A x[t] + push + w, w ~ N(0, Q); y[t] = C x[t] + v, v ~ N(0, R); x[0] ~ N(mean, covariance),
+    with infinite variance where `diffuse` is true.
     """
 
     A: np.ndarray  # (moves, n, n)
     Q: np.ndarray  # (moves, n, n)
     C: np.ndarray  # (looks, m, n)
     R: np.ndarray  # (looks, m, m)
-    move: np.ndarray  # (T - 1,) int64
-    look: np.ndarray  # (T,) int64
+    move: np.ndarray  # (T - 1,) int64 the row of A and Q
+    look: np.ndarray  # (T,) int64 the row of C and R
     mean: np.ndarray  # (n,)
     covariance: np.ndarray  # (n, n), zero where diffuse
     diffuse: np.ndarray  # (n,) bool
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Steps, entries of an observation, entries of a state."""
+        """How many steps, entries of an observation and entries of a state there are."""
         return self.look.size, self.C.shape[1], self.C.shape[2]
 
     def start(self) -> np.ndarray:
-        """The covariance of the first state, given that what is diffuse is known but for ordinary noise.
+        """The covariance of the first state around the unknown centre of its diffuse entries.
 
-        A state of infinite variance is a state of finite variance around an unknown centre, whichever finite
-        variance that is; with one, no observation of the state is without noise of its own.
+        A state of infinite variance is a state of finite variance around an unknown centre, whatever that
+        finite variance is; where it is positive, no observation of the state is certain.
         """
         made: np.ndarray = self.covariance.copy()
         if self.diffuse.any():
@@ -55,27 +55,27 @@ class Schedule:
         return made
 
     def steps(self, seen: np.ndarray) -> tuple[Steps, np.ndarray | None]:
-        """The arrays of the loops where these entries are observed, and what makes their noise independent.
+        """The arrays of the loops where these entries are observed, and the transformation of observations.
 
-        The second is a matrix for each row of C, by which observations are multiplied; None: they are as they
-        are.
+        The second is a matrix for each row of C in the first, by which observations must be multiplied so
+        that the noise of their entries is independent; None: it already is.
         """
         m = self.shape[1]
         U, d = factored(self.Q)
         first = np.argsort(d <= 0, axis=1, kind="stable")[:, : int((d > 0).sum(axis=1).max())]
         weights = np.take_along_axis(d, first, axis=1)
         G = np.take_along_axis(U, first[:, None, :], axis=2) * (weights > 0)[:, None, :]
-        C, noise, look, apart = self.C, np.diagonal(self.R, axis1=1, axis2=2), self.look, None
+        C, noise, look, decorrelation = self.C, np.diagonal(self.R, axis1=1, axis2=2), self.look, None
         if m > 1 and (self.R != noise[:, :, None] * np.eye(m)).any():
             kinds, look = np.unique(np.column_stack([self.look, seen]), axis=0, return_inverse=True)
-            apart = np.tile(np.eye(m), (len(kinds), 1, 1))
+            decorrelation = np.tile(np.eye(m), (len(kinds), 1, 1))
             noise = np.zeros((len(kinds), m))
             for k, (old, *some) in enumerate(kinds.tolist()):
                 at = np.flatnonzero(some)
                 U, d = factored(self.R[old][np.ix_(at[::-1], at[::-1])])
-                apart[k][np.ix_(at, at)] = np.linalg.inv(U)[::-1, ::-1]
+                decorrelation[k][np.ix_(at, at)] = np.linalg.inv(U)[::-1, ::-1]
                 noise[k, at] = d[::-1]
-            C = apart @ self.C[kinds[:, 0]]
+            C = decorrelation @ self.C[kinds[:, 0]]
             look = look.reshape(-1)
         U, d = factored(self.start())
         start = U.copy()
@@ -91,7 +91,7 @@ class Schedule:
             np.ascontiguousarray(seen, dtype=np.uint8),
             start.ravel(),
         )
-        return made, apart
+        return made, decorrelation
 
 
 def _table(matrices: np.ndarray) -> np.ndarray:
@@ -99,7 +99,7 @@ def _table(matrices: np.ndarray) -> np.ndarray:
 
 
 def factored(covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """U, unit upper triangular, and d with U diag(d) U' = covariance, which may be singular; or many at once.
+    """U, unit upper triangular, and d with U diag(d) U' = covariance, which may be singular; one or many.
 
     >>> U, d = factored(np.array([[2.0, 1.0], [1.0, 1.0]]))
     >>> U.tolist(), d.tolist()
@@ -121,7 +121,7 @@ def factored(covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def stationary(A: np.ndarray, Q: np.ndarray, push: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """The mean and covariance that x[t+1] = A x[t] + push + N(0, Q) keeps; None if A is not stable.
+    """The stationary mean and covariance of x[t+1] = A x[t] + push + N(0, Q); None if A is not stable.
 
     >>> mean, covariance = stationary(np.array([[0.5]]), np.array([[3.0]]), np.array([1.0]))
     >>> float(mean[0]), float(covariance[0, 0])

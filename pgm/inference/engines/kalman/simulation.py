@@ -1,4 +1,4 @@
-"""Draws states and observations, anew or given what was observed."""
+"""Draws states and observations from a system, or states from their posterior."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pgm.runtime.clock import Clock
 from .passes import run
 from .schedule import Schedule, Series, factored
 
-_FAR = 1e10  # in units of the noise: rounding would be seen in what draws are off their mean
+_FAR = 1e10  # in units of the noise: beyond, rounding would show in deviations from the mean
 
 
 def simulated(
@@ -21,7 +21,15 @@ def simulated(
     n_series: int,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """States (series, T, n) and observations (series, T, m) drawn from a system."""
+    """States (series, T, n) and observations (series, T, m) drawn from a system.
+
+    Args:
+        schedule: the matrices of each step.
+        pushes: (T - 1, n), added to the state in each transition, or None.
+        shifts: (T, m), added to the observations, or None.
+        n_series: how many draws.
+        rng: the generator of random values.
+    """
     T, m, n = schedule.shape
 
     def roots(matrices: np.ndarray) -> np.ndarray:
@@ -47,23 +55,23 @@ def simulated(
 
 
 class TooFar(Exception):
-    """An unstable system, of which rounding would leave nothing."""
+    """The system is unstable, and rounding would spoil what is drawn."""
 
 
 def drawn_off(
     schedule: Schedule, seen: np.ndarray, n_series: int, rng: np.random.Generator, clock: Clock
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How far states (series, T, n) and noise (series, T, m) lie off their means given what was observed.
+    """Draws of states less their posterior mean, (series, T, n), and of observation noise, (series, T, m).
 
-    A system of mean zero is drawn, and what its own observations say of it is taken off: what is left does
-    not depend on the values that were observed, only on which (Durbin & Koopman 2002).
+    A system of mean zero is drawn, and its own smoothed mean subtracted: the difference depends on which
+    entries are observed, not on their values (Durbin & Koopman 2002).
 
     Args:
         schedule: the matrices of each step.
         seen: (T, m) which entries are observed.
         n_series: how many draws.
-        rng: what draws.
-        clock: the time of the question.
+        rng: the generator of random values.
+        clock: the clock of the question.
     """
     centred = replace(schedule, mean=np.zeros_like(schedule.mean))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -83,13 +91,13 @@ def drawn_off(
 
 
 def filled(schedule: Schedule, y: np.ndarray, x: np.ndarray, off: np.ndarray) -> np.ndarray:
-    """Observations (series, T, m) with the entries that were not observed, given states and drawn noise.
+    """Observations (series, T, m) with missing entries drawn, given states and noise.
 
     Args:
         schedule: the matrices of each step.
-        y: (T, m) what was observed, less what is added to it; NaN where nothing was.
+        y: (T, m) observations less their offsets, NaN where missing.
         x: (series, T, n) states.
-        off: (series, T, m) noise that is independent of them.
+        off: (series, T, m) drawn noise, independent of the states.
     """
     signal = (schedule.C[schedule.look] @ x[..., None])[..., 0]
     found = np.broadcast_to(y, signal.shape).copy()

@@ -1,6 +1,6 @@
 """Nonlinear dynamical systems: extended and unscented Kalman filters, particle filters, and their smoothers.
 
-Not among the engines that a network may name: it takes functions, matrices and arrays of observations.
+This is not an engine that a network can name: it takes functions, matrices and arrays of observations.
 """
 
 from .functions import At, Caller, difference, extras

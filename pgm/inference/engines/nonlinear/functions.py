@@ -1,4 +1,4 @@
-"""Functions that a user wrote, of a state or of many at once, and their derivatives by differences."""
+"""Functions written by users, of one state or of many at once, and their derivatives by differences."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import numpy as np
 from pgm.errors import InvalidArgument, shown
 
 EXTRAS = ("u", "t", "gap")
-_WIDE = 7e-4  # of a standard deviation: where error of the formula and rounding of numbers near 1 meet
-_NARROW = 1e-6  # of the number itself, so that rounding stays small where it is large
-_COMPARED = 5  # states for which a call for many is compared with calls for one
-_NOT_FOR_MANY = (TypeError, ValueError, IndexError)  # what functions of one state raise when given many
+_WIDE = 7e-4  # step, in standard deviations: where truncation and rounding errors near 1 balance
+_NARROW = 1e-6  # least step, relative to the value, so that rounding stays small for large values
+_COMPARED = 5  # states for which a vectorised call is compared with single calls
+_NOT_FOR_MANY = (TypeError, ValueError, IndexError)  # raised by functions of one state that are given many
 
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """Where a function is called: in which step, and what it may take besides the state."""
+    """The step in which a function is called, and what it may take besides the state."""
 
     step: int
     t: float
@@ -29,7 +29,10 @@ class At:
 
 
 def extras(name: str, function: Callable[..., Any], possible: Sequence[str] = EXTRAS) -> tuple[str, ...]:
-    """What a function takes besides the state, by the names of its parameters.
+    """The names of the parameters that a function takes besides the state.
+
+    Raises:
+        InvalidArgument: it takes no state, or needs a parameter that is not possible.
 
     >>> extras("f", lambda x, u: x + u)
     ('u',)
@@ -61,20 +64,20 @@ def extras(name: str, function: Callable[..., Any], possible: Sequence[str] = EX
 
 @dataclass(slots=True)
 class Caller:
-    """A function during one question: it is called for many states at once if it can be.
+    """A user's function during one question: it is called for many states at once where that works.
 
-    States are columns, so that `x[0]` is the first number of each: what a user writes for one state mostly
-    holds for many. That is tried, and compared with calls for one state each.
+    States are columns, so that `x[0]` is the first entry of each: code for one state mostly works for many.
+    The first call for many is compared with calls for single states.
     """
 
     name: str  # "f" or "h"
     function: Callable[..., Any]
     size: int  # how many values it returns
     wants: tuple[str, ...]
-    for_many: bool | None = field(default=None)
+    for_many: bool | None = field(default=None)  # None: not tried yet
 
     def __call__(self, x: np.ndarray, at: At) -> np.ndarray:
-        """What it gives for states (n, count): (size, count)."""
+        """The values for states (n, count): (size, count)."""
         count = x.shape[1]
         u = at.u if at.u is None or at.u.ndim == 2 else np.repeat(at.u[:, None], count, axis=1)
         with np.errstate(all="ignore"):  # what is not finite is refused below
@@ -91,7 +94,7 @@ class Caller:
             state = ", ".join(f"{value:.6g}" for value in x[:, column])
             raise InvalidArgument(
                 f"{self.name}= gives {made[:, column].tolist()} at step {at.step} for the state "
-                f"[{state}]: a function gives finite numbers for every state that is possible."
+                f"[{state}]: it must give finite numbers for every possible state."
             )
         return made
 
@@ -121,19 +124,19 @@ class Caller:
         )
 
     def _tried(self, x: np.ndarray, at: At, u: np.ndarray | None) -> np.ndarray:
-        """Call it for all, and for some one by one; if that is not the same, one by one from now on."""
+        """Call it for all, and for some one by one; if the results differ, one by one from now on."""
         count = x.shape[1]
         some = sorted({round(i) for i in np.linspace(0, count - 1, min(count, _COMPARED)).tolist()})
-        alone = self._each(x, at, u, some)
+        single = self._each(x, at, u, some)
         try:
             made = self._many(self.function(x.copy(), **self._extras(at, u)), count)
-            self.for_many = bool(np.allclose(made[:, some], alone, rtol=1e-9, atol=0.0, equal_nan=True))
+            self.for_many = bool(np.allclose(made[:, some], single, rtol=1e-9, atol=0.0, equal_nan=True))
         except _NOT_FOR_MANY:
             self.for_many = False
         return made if self.for_many else self._each(x, at, u, range(count))
 
     def _many(self, given: Any, count: int) -> np.ndarray:
-        """What a call for many states gave, as an array (size, count)."""
+        """The result of a call for many states as an array (size, count); `ValueError` if it is none."""
         if isinstance(given, list | tuple):
             rows = [np.asarray(row, dtype=np.float64) for row in given]
             if len(rows) == self.size and all(row.shape in ((), (count,)) for row in rows):
@@ -156,8 +159,8 @@ def derivatives(
         x: the states.
         centre: its values there.
         sd: the standard deviations of these states, (n, count).
-        at: where it is called.
-        off: the difference of two values, which goes around where they are angles.
+        at: the step in which it is called.
+        off: the difference of two values, taken the short way around for angles.
     """
     n, count = x.shape
     size = np.abs(x)
@@ -172,13 +175,13 @@ def derivatives(
         u = np.repeat(u, 4 * n, axis=1)
     values = call(points.reshape(n, -1), At(at.step, at.t, at.gap, u)).reshape(-1, count, n, 4)
     found = off(values, centre[:, :, None, None]) @ np.array([-1.0, 8.0, -8.0, 1.0])
-    taken = points[own, :, own]  # (n, count, 4): what was added, after rounding
+    taken = points[own, :, own]  # (n, count, 4): the steps taken, after rounding
     width = (taken[:, :, 0] - taken[:, :, 3]) * 3.0
     return np.asarray((found / width.T[None]).transpose(1, 0, 2))
 
 
 def check_range(step: int, *arrays: np.ndarray) -> None:
-    """Refuse what overflows: a filter that diverged, or an unstable system."""
+    """Refuse what is not finite: a filter that diverged, or an unstable system."""
     if not all(np.isfinite(array).all() for array in arrays):
         raise InvalidArgument(
             f"The filter leaves the range of floating-point numbers at step {step} (the first is 0): "

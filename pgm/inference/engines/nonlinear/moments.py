@@ -1,8 +1,8 @@
-"""The extended and the unscented Kalman filter and smoother: what functions make of a normal is taken as one.
+"""Extended and unscented Kalman filters and smoothers: the image of a normal is approximated by a normal.
 
-Both replace the function by a linear one, the tangent or that which fits sigma points best, and go on with
-square roots of covariances: each step is a QR decomposition, and no covariance is subtracted. Many series
-go side by side.
+Both replace the function by a linear one, the tangent or the best fit to sigma points, and work with square
+roots of covariances: each step is a QR decomposition, and no covariance is subtracted. Many series are
+filtered side by side.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ _NEGATIVE = (
     "alpha=1 with kappa=0 or more."
 )
 _ROUNDING = 2.0**-43  # of a variance
-_NOTHING = 1e-14  # a standard deviation this small relative to the largest is rounding
+_NOTHING = 1e-14  # a standard deviation this small relative to the largest is a rounding error
 
 
 class Model(NamedTuple):
-    """The functions of a system during one question, and how their differences are taken."""
+    """The functions of a system during one question, and how differences of their values are taken."""
 
     f: Caller
     h: Caller
     F: Callable[..., Any] | None  # the user's Jacobians
     H: Callable[..., Any] | None
-    off: Callable[[np.ndarray, np.ndarray], np.ndarray]  # of states, (n, ...)
-    off_seen: Callable[[np.ndarray, np.ndarray], np.ndarray]  # of observations
+    off: Callable[[np.ndarray, np.ndarray], np.ndarray]  # difference of states, (n, ...)
+    off_seen: Callable[[np.ndarray, np.ndarray], np.ndarray]  # difference of observations, (m, ...)
     mean: np.ndarray  # of the first state
-    root: np.ndarray  # of its covariance
+    root: np.ndarray  # a square root of its covariance
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +51,16 @@ class Sigma:
 
 
 class Passed(NamedTuple):
-    """What went through a function: value = centre + out e, state = mean + own e, where e ~ N(0, 1)."""
+    """A normal and its image: value = centre + out e, state = mean + own e, where e ~ N(0, I)."""
 
     centre: np.ndarray  # (S, size)
     out: np.ndarray  # (S, size, k)
     own: np.ndarray  # (S, n, k)
-    less: np.ndarray | None = None  # (S, size), the square of which is taken away from the covariance
+    less: np.ndarray | None = None  # (S, size), whose outer product is subtracted from the covariance
 
 
 def lower(rows: np.ndarray) -> np.ndarray:
-    """The lower triangular L with L L' = rows rows', of many."""
+    """The lower triangular L with L L' = rows rows', for many matrices."""
     size, width = rows.shape[-2:]
     if width < size:
         rows = np.concatenate([rows, np.zeros((*rows.shape[:-1], size - width))], axis=-1)
@@ -71,7 +71,7 @@ def lower(rows: np.ndarray) -> np.ndarray:
 def tangent(
     call: Caller, jacobian: Callable[..., Any] | None, off: Any, mean: np.ndarray, root: np.ndarray, at: At
 ) -> Passed:
-    """By the derivative at the mean."""
+    """Linearise by the derivative at the mean."""
     x = mean.T.copy()
     centre = call(x, at)
     if jacobian is None:
@@ -97,19 +97,19 @@ def _given(call: Caller, jacobian: Callable[..., Any], x: np.ndarray, at: At, i:
     if found.shape != (call.size, x.size) or not np.isfinite(found).all():
         raise InvalidArgument(
             f"{name}= gives no matrix of {call.size} x {x.size} finite numbers at step {at.step}: the "
-            f"derivative of each number of {call.name}= (rows) by each of the state."
+            f"derivative of each entry of {call.name}= (rows) by each entry of the state."
         )
     return found
 
 
 def sigma_points(call: Caller, sigma: Sigma, off: Any, mean: np.ndarray, root: np.ndarray, at: At) -> Passed:
-    """By sigma points."""
+    """Linearise by sigma points."""
     S, n = mean.shape
     spread = sigma.alpha**2 * (n + sigma.kappa)
     if not spread > 0.0:
         raise InvalidArgument(
             f"alpha= and kappa= put the sigma points of {n} variables nowhere: "
-            f"alpha**2 * (n + kappa) is positive, not {spread:.6g}."
+            f"alpha**2 * (n + kappa) must be positive, not {spread:.6g}."
         )
     lead = spread - n
     middle = lead / spread
@@ -135,12 +135,12 @@ def sigma_points(call: Caller, sigma: Sigma, off: Any, mean: np.ndarray, root: n
         less = np.sqrt(-of_covariance) * from_mean[:, :, 0]
         lost = 64 * np.finfo(float).eps * np.sqrt(-of_covariance) / min(spread, 1.0)
         least = np.maximum(_ROUNDING * (out**2).sum(axis=2), (lost * np.abs(values).max(axis=2).T) ** 2)
-        less[less**2 <= least] = 0.0  # of a linear function rounding is all there is
+        less[less**2 <= least] = 0.0  # for a linear function only rounding is left
     return Passed(centre.T, out, own, less)
 
 
 def joint(passed: Passed, noise: np.ndarray, *, rest: bool = True) -> tuple[np.ndarray, ...]:
-    """The blocks of a root of the covariance of value and state: L11, L21, and if wanted L22."""
+    """The blocks of a root of the joint covariance of value and state: L11, L21 and, with `rest`, L22."""
     size, n = passed.out.shape[1], passed.own.shape[1]
     noise = np.broadcast_to(noise, (len(passed.out), *noise.shape[-2:]))
     top = np.concatenate([passed.out, noise], axis=2)
@@ -149,9 +149,8 @@ def joint(passed: Passed, noise: np.ndarray, *, rest: bool = True) -> tuple[np.n
     L11, L21, L22 = L[:, :size, :size], L[:, size:, :size], L[:, size:, size:]
     if passed.less is None or not passed.less.any():
         return L11, L21, L22
-    root, v = _less(
-        L11, passed.less
-    )  # what both have in common stays, and so does the covariance of the state
+    # Only the covariance of the value shrinks: the cross-covariance and that of the state stay.
+    root, v = _less(L11, passed.less)
     left = 1.0 - (v**2).sum(axis=1)
     along = (L21 @ v[:, :, None])[:, :, 0]
     share = 1.0 / (left + np.sqrt(left))
@@ -163,7 +162,7 @@ def joint(passed: Passed, noise: np.ndarray, *, rest: bool = True) -> tuple[np.n
 
 
 def _less(L: np.ndarray, less: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A root of L L' - less less' (S, size), which weights below zero ask for; and v with L v = less."""
+    """A root of L L' - less less', which negative weights require, and v with L v = less."""
     v = over(less[:, None, :], L.swapaxes(1, 2))[:, 0]
     size = (v**2).sum(axis=1)
     if (size >= 1.0).any():
@@ -173,13 +172,13 @@ def _less(L: np.ndarray, less: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def covariance(root: np.ndarray) -> np.ndarray:
-    """Root root', symmetric to the last bit."""
+    """The covariance root root', exactly symmetric."""
     P = root @ root.swapaxes(-1, -2)
     return np.asarray((P + P.swapaxes(-1, -2)) / 2)
 
 
 class MomentStep(NamedTuple):
-    """One step of several series: means (S, n), roots of covariances, shares of the log density (S,)."""
+    """One step of several series: means (S, n), roots of covariances, terms of the log density (S,)."""
 
     predicted: np.ndarray
     predicted_root: np.ndarray
@@ -189,25 +188,25 @@ class MomentStep(NamedTuple):
 
 
 class Link(NamedTuple):
-    """How a state goes back to the one before it, for the smoother."""
+    """What the smoother needs to go from a state back to the one before it."""
 
-    J: np.ndarray
+    J: np.ndarray  # smoother gain
     root: np.ndarray  # of the covariance of a state given the next one
     mean: np.ndarray  # filtered
     predicted: np.ndarray  # of the next one
 
 
 class Moments:
-    """A filter that is somewhere in its series: `begin` or `advance`, then `observe`, for each step."""
+    """A filter at some step of its series: `observe` in each step, with `advance` in between."""
 
     def __init__(self, model: Model, sigma: Sigma | None, series: int) -> None:
-        """Nothing has happened yet."""
+        """Start at the distribution of the first state."""
         self.model, self.sigma = model, sigma
         self.mean = np.tile(model.mean, (series, 1))
         self.root = np.repeat(model.root[None], series, axis=0)
 
     def passed(self, which: str, mean: np.ndarray, root: np.ndarray, at: At) -> Passed:
-        """A distribution of states through f or h."""
+        """The image of a normal distribution of states under f or h."""
         model = self.model
         call, jacobian, off = (
             (model.f, model.F, model.off) if which == "f" else (model.h, model.H, model.off_seen)
@@ -217,7 +216,7 @@ class Moments:
         return sigma_points(call, self.sigma, off, mean, root, at)
 
     def advance(self, at: At, noise: np.ndarray, *, link: bool = False) -> Link | None:
-        """Go on by one step, with a root of the covariance of its noise."""
+        """Predict the next state; `noise` is a root of the covariance of its noise."""
         with np.errstate(over="ignore", invalid="ignore"):
             passed = self.passed("f", self.mean, self.root, at)
             made = None
@@ -229,7 +228,7 @@ class Moments:
         return made
 
     def observe(self, y: np.ndarray, noise: np.ndarray, at: At) -> MomentStep:
-        """Take what was observed, (S, m), with the covariance of its noise."""
+        """Update by observations (S, m); `noise` is the covariance of their noise."""
         before, spread = self.mean, self.root
         seen = ~np.isnan(y)
         log = np.zeros(len(y))
@@ -243,14 +242,14 @@ class Moments:
             less = None if passed.less is None else passed.less * seen
             masked = Passed(passed.centre, passed.out * seen[:, :, None], passed.own, less)
             L11, L21, L22 = joint(masked, U * np.sqrt(d)[:, None, :])
-            surprise = self.model.off_seen(np.where(seen, y, passed.centre).T, passed.centre.T).T
+            innovation = self.model.off_seen(np.where(seen, y, passed.centre).T, passed.centre.T).T
             sizes = np.abs(np.diagonal(L11, axis1=1, axis2=2))
             if (sizes <= _NOTHING * sizes.max(axis=1, keepdims=True)).any():
                 raise ImpossibleEvidence(
                     f"An observation of step {at.step} (the first is 0) has no noise and is what the state "
                     "determines: it has no density. Give R= some noise."
                 )
-            e = np.linalg.solve(L11, surprise[:, :, None])
+            e = np.linalg.solve(L11, innovation[:, :, None])
             self.mean = self.mean + (L21 @ e)[:, :, 0]
             self.root = L22
             log = -0.5 * ((e[:, :, 0] ** 2).sum(axis=1) + seen.sum(axis=1) * _LOG_2PI) - np.log(sizes).sum(
@@ -259,7 +258,7 @@ class Moments:
         return MomentStep(before, spread, self.mean, self.root, log)
 
     def copied(self) -> Moments:
-        """One that goes on apart from this one."""
+        """A copy that continues independently."""
         return copy.copy(self)
 
     def signal(self, mean: np.ndarray, root: np.ndarray, at: At) -> tuple[np.ndarray, np.ndarray]:
@@ -274,7 +273,7 @@ class Moments:
 
 
 def over(numerator: np.ndarray, L: np.ndarray) -> np.ndarray:
-    """Numerator L^-1, where the triangle L may be singular."""
+    """The quotient numerator L^-1, where the triangle L may be singular."""
     sizes = np.abs(np.diagonal(L, axis1=1, axis2=2))
     if (sizes <= _NOTHING * sizes.max(axis=1, keepdims=True, initial=0.0)).any():
         return np.asarray(numerator @ np.linalg.pinv(L, rcond=1e-12))
@@ -282,7 +281,7 @@ def over(numerator: np.ndarray, L: np.ndarray) -> np.ndarray:
 
 
 def back(links: list[Link], mean: np.ndarray, root: np.ndarray, off: Any) -> tuple[list[Any], list[Any]]:
-    """The smoother (Rauch, Tung & Striebel 1965; Sarkka 2008): means and roots, from the first step on."""
+    """The smoother (Rauch, Tung & Striebel 1965; Sarkka 2008): means and roots in the order of steps."""
     means, roots = [mean], [root]
     for link in reversed(links):
         moved = off(mean.T, link.predicted.T).T

@@ -1,7 +1,7 @@
 """Particle filters (Gordon, Salmond & Smith 1993) and smoothers (Godsill, Doucet & West 2004).
 
-Particles come in groups that know nothing of each other: how far the groups' answers lie apart gives the
-standard error of their mean, measured and not guessed.
+Particles come in independent groups: how far the answers of the groups lie apart gives the standard error of
+their mean.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from .functions import At, check_range
 from .moments import Model, covariance
 
 _LOG_2PI = 1.8378770664093453
-_TRIES = 24  # proposals for each path before all weights of a step are worked out
-_ROOM = 2_000_000  # weights that are worked out at once
+_TRIES = 24  # proposals for each path before all weights of a step are computed
+_ROOM = 2_000_000  # weights that are computed at once
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How many particles in how many groups, and when they are resampled."""
+    """How many particles there are in how many groups, and when a group is resampled."""
 
     groups: int
     each: int  # particles of a group
-    threshold: float  # of the effective share of a group's particles
+    threshold: float  # effective sample size relative to `each`, below which a group is resampled
 
 
 class ParticleStep(NamedTuple):
@@ -40,14 +40,14 @@ class ParticleStep(NamedTuple):
     mean: np.ndarray
     covariance: np.ndarray
     error: np.ndarray  # (n,) standard errors of the mean
-    log: float  # this step's share of the log density
-    size: float  # effective number of particles
+    log: float  # this step's term of the log density
+    size: float  # effective sample size, of all groups together
     signal: np.ndarray  # (m,) the mean of h(x)
     signal_covariance: np.ndarray
 
 
 class Kept(NamedTuple):
-    """What a smoother needs of a step: particles, weights, and where each would move to without noise."""
+    """What the smoother needs of a step: particles, weights, and where each would move without noise."""
 
     x: np.ndarray  # (n, groups * each)
     weights: np.ndarray  # (groups, each)
@@ -56,10 +56,10 @@ class Kept(NamedTuple):
 
 
 class Particles:
-    """A filter that is somewhere in its series: `advance`, but not to the first step, then `observe`."""
+    """A filter at some step of its series: `observe` in each step, with `advance` in between."""
 
     def __init__(self, model: Model, sizes: Sizes, rng: np.random.Generator) -> None:
-        """Draw the first states."""
+        """Draw particles for the first state."""
         self.model, self.sizes, self.rng = model, sizes, rng
         n, count = model.mean.size, sizes.groups * sizes.each
         self.x = model.mean[:, None] + model.root @ rng.standard_normal((n, count))
@@ -68,7 +68,13 @@ class Particles:
         self.total = 0.0
 
     def advance(self, at: At, noise: np.ndarray, *, keep: bool = False) -> Kept | None:
-        """Advance by one step, with a root of the covariance of its noise; resample groups that need it."""
+        """Resample groups that need it, then move all particles.
+
+        Args:
+            at: the step that they leave.
+            noise: a root of the covariance of the noise.
+            keep: whether to return what the smoother needs.
+        """
         weights = np.exp(self.logs)
         moved = self.model.f(self.x, at)
         kept = Kept(self.x, weights, moved, noise) if keep else None
@@ -79,9 +85,9 @@ class Particles:
         return kept
 
     def _resampled(self, weights: np.ndarray) -> np.ndarray:
-        """Which particle each comes from, by systematic resampling of the groups that need it."""
+        """The parent of each particle, after systematic resampling of the groups that need it."""
         groups, each = weights.shape
-        starts = self.rng.random((groups, 1))  # the same number of draws in every step, needed or not
+        starts = self.rng.random((groups, 1))  # as many draws in every step, needed or not
         few = np.asarray(1.0 / (weights**2).sum(axis=1)) < self.sizes.threshold * each
         chosen = np.arange(groups * each).reshape(groups, each)
         if few.any():
@@ -99,7 +105,7 @@ class Particles:
         return chosen.ravel()
 
     def observe(self, y: np.ndarray, noise: np.ndarray, at: At) -> ParticleStep:
-        """Take what was observed, (m,), with the covariance of its noise."""
+        """Weight by an observation (m,); `noise` is the covariance of its noise."""
         groups, each = self.logs.shape
         predicted = self._moments(self.x, np.exp(self.logs))
         values = self.model.h(self.x, at)
@@ -132,13 +138,13 @@ class Particles:
         return mean, spread, each.std(axis=1, ddof=1) / np.sqrt(groups)
 
     def copied(self) -> Particles:
-        """One that goes on apart from this one."""
+        """A copy that continues independently, with its own generator."""
         made = copy.copy(self)
         made.rng = copy.deepcopy(self.rng)
         return made
 
     def last(self) -> Kept:
-        """What a smoother begins with."""
+        """The particles and weights that the smoother starts from."""
         return Kept(self.x, np.exp(self.logs))
 
     def log_error(self) -> float:
@@ -148,7 +154,10 @@ class Particles:
 
 
 def moments(x: np.ndarray, weights: np.ndarray, off: object) -> tuple[np.ndarray, np.ndarray]:
-    """The mean and covariance of points (n, count) with weights that add up to 1; angles by the short way."""
+    """The mean and covariance of points (n, count) with weights that add up to 1.
+
+    `off` is the difference of points, which takes the short way around for angles.
+    """
     flat = weights.ravel()
     centre = x @ flat if off is np.subtract else x[:, flat.argmax()]
     apart = off(x, centre[:, None])  # type: ignore[operator]
@@ -158,7 +167,7 @@ def moments(x: np.ndarray, weights: np.ndarray, off: object) -> tuple[np.ndarray
 
 
 def paths(kept: list[Kept], count: int, model: Model, rng: np.random.Generator, clock: Clock) -> np.ndarray:
-    """Paths drawn from the smoother, (groups, count, T, n): each goes back through its group's particles."""
+    """Trajectories drawn from the smoother, (groups, count, T, n), back through each group's particles."""
     groups, each = kept[-1].weights.shape
     n, T = kept[-1].x.shape[0], len(kept)
     made = np.empty((groups, count, T, n))
@@ -176,9 +185,8 @@ def paths(kept: list[Kept], count: int, model: Model, rng: np.random.Generator, 
         sums = np.cumsum(step.weights, axis=1)
         left = np.arange(group.size)
         at = np.empty(group.size, np.int64)
-        for _ in range(
-            _TRIES
-        ):  # a proposal by weight is taken as often as the move to the next state is likely
+        # Rejection: a particle drawn by weight is accepted with the relative density of its move.
+        for _ in range(_TRIES):
             tried = _drawn(sums, group[left], rng)
             off = inverse @ model.off(state[:, left], step.moved[:, tried])
             taken = np.log(rng.random(left.size)) <= -0.5 * (off**2).sum(axis=0)
@@ -203,7 +211,7 @@ def paths(kept: list[Kept], count: int, model: Model, rng: np.random.Generator, 
 
 
 def _drawn(sums: np.ndarray, group: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A particle for each, of its group, by weight."""
+    """The index of a particle for each entry of `group`, drawn from that group by weight."""
     each = sums.shape[1]
     row = np.arange(len(sums))[:, None]
     ladder = (sums / sums[:, -1:] + row).ravel()
@@ -212,5 +220,5 @@ def _drawn(sums: np.ndarray, group: np.ndarray, rng: np.random.Generator) -> np.
 
 
 def singular(Q: np.ndarray) -> bool:
-    """Whether a covariance leaves some combination without noise."""
+    """Whether a covariance is singular: some linear combination has no noise."""
     return bool((factored(Q)[1] <= 0.0).any())

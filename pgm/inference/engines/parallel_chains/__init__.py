@@ -1,8 +1,8 @@
-"""Hidden chains that move by themselves and emit together, one chain at a time: approximations.
+"""Factorial hidden Markov models, approximated one chain at a time.
 
-Given the others, a chain is a hidden Markov model of its own, whose rows are what the others leave of the
-emission: on average in structured mean field, for the paths that were drawn in Gibbs sampling (Ghahramani &
-Jordan 1997).
+The hidden chains move independently and emit together. Given the others, a chain is a hidden Markov model of
+its own, whose log densities are expectations over the others in structured mean field, and those on the drawn
+paths of the others in Gibbs sampling (Ghahramani & Jordan 1997).
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import numpy as np
 from pgm.inference.engines.chain import Chain
 from pgm.runtime.clock import Clock
 
-_HELD = 2**24  # log densities that are kept; more are found again each time
-_AT_ONCE = 2**21  # log densities that are found together
-SHARES = np.geomspace(1e-3, 0.9, 25)  # of the log densities that count, sweep after sweep, in a start
+_HELD = 2**24  # log densities that are kept; if there are more, they are computed again each time
+_AT_ONCE = 2**21  # log densities that are computed together
+SHARES = np.geomspace(1e-3, 0.9, 25)  # of the log densities, in successive sweeps of an annealed start
 _NO_CODES = np.empty(0, np.int32)
 
 
 class Emitted:
-    """How likely each tuple of states makes each row: found in pieces, kept where that is little."""
+    """Log densities of each row for each tuple of states: computed in pieces, and kept if there are few."""
 
     def __init__(
         self,
@@ -33,14 +33,22 @@ class Emitted:
         starts: np.ndarray,
         shape: tuple[int, ...],
     ) -> None:
-        """Take what finds log densities, distinct rows, which of them each step is, and the chains' sizes."""
+        """Take the emission and the rows.
+
+        Args:
+            log_rows: gives the log densities of rows, (rows, tuples of states).
+            rows: the rows, or the distinct ones where there are codes.
+            code: the distinct row that each step has; empty: each step has its own.
+            starts: where sequences begin, and where the last one ends.
+            shape: how many states each chain has.
+        """
         self.log_rows, self.rows, self.code, self.starts, self.shape = log_rows, rows, code, starts, shape
-        self.has_zeros = False  # that were met
+        self.has_zeros = False  # whether any zero has been met so far
         self.strides = [prod(shape[m + 1 :]) for m in range(len(shape))]
 
     @property
     def n_rows(self) -> int:
-        """The number of steps of all sequences."""
+        """How many steps all sequences have."""
         return int(self.starts[-1])
 
     @cached_property
@@ -61,7 +69,7 @@ class Emitted:
         return made
 
     def pieces(self) -> Iterator[tuple[int, int]]:
-        """Steps whose log densities are found together."""
+        """Ranges of steps whose log densities are computed together."""
         size = max(1, _AT_ONCE // prod(self.shape))
         for a in range(0, self.n_rows, size):
             yield a, min(a + size, self.n_rows)
@@ -112,7 +120,7 @@ class Emitted:
 
 
 def contracted(values: np.ndarray, m: int, beliefs: Sequence[np.ndarray]) -> np.ndarray:
-    """The mean over all chains but one, one axis after the other: (steps, tuples) to (steps, states)."""
+    """The mean over all chains but the m-th, axis by axis: (steps, tuples) to (steps, states)."""
     steps = len(values)
     for q in reversed(beliefs[m + 1 :]):
         values = np.matmul(values.reshape(steps, -1, q.shape[1]), q[:, :, None])
@@ -122,7 +130,7 @@ def contracted(values: np.ndarray, m: int, beliefs: Sequence[np.ndarray]) -> np.
 
 
 def moved(chain: Chain, starts: np.ndarray) -> np.ndarray:
-    """P(state) of each step before anything is observed."""
+    """The prior P(state) of each step."""
     found = np.empty((int(starts[-1]), chain.k))
     lengths = np.diff(starts)
     p = chain.start

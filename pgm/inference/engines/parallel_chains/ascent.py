@@ -1,4 +1,4 @@
-"""Structured mean field: each chain keeps its own dependences, and sees the others on average."""
+"""Structured mean field: each chain keeps its own dependence, and sees expectations over the others."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _NO_CODES = np.empty(0, np.int32)
 
 @dataclass(frozen=True, eq=False)
 class Approximation:
-    """Independent chains: the beliefs of each, the fields that each was given, and the bound."""
+    """Independent chains: the beliefs of each, the expected log densities behind them, and the bound."""
 
     beliefs: list[np.ndarray]  # of each chain, (steps, states)
     fields: list[np.ndarray]  # the expected log densities behind them
-    shares: np.ndarray  # of each step in the bound on log P(rows)
+    shares: np.ndarray  # the term of each step in the bound on log P(rows)
     changes: tuple[float, ...]  # the largest change of a probability in each sweep
     converged: bool
 
 
 def rows_of(field: np.ndarray, emitted: Emitted) -> Rows:
-    """A chain's own rows."""
+    """The rows of one chain, with its expected log densities."""
     return Rows(field, _NO_CODES, emitted.starts)
 
 
@@ -40,12 +40,12 @@ def ascend(
     tol: float,
     clock: Clock,
 ) -> Approximation:
-    """Update one chain after the other, which never lowers the bound, until that rises no more.
+    """Update one chain after the other, which never lowers the bound, until the bound converges.
 
     Raises:
-        ImpossibleStep: what the others may be doing leaves a chain no path.
+        ImpossibleStep: the beliefs of the others leave a chain no possible path.
     """
-    now, fields = list(beliefs), list(beliefs)
+    current, fields = list(beliefs), list(beliefs)
     shares = np.full(emitted.n_rows, -np.inf)
     changes: list[float] = []
     before, converged = -np.inf, False
@@ -54,12 +54,12 @@ def ascend(
         report_progress(sweep, max_iter, "mean field")
         change, shares = 0.0, np.zeros(emitted.n_rows)
         for m, chain in enumerate(chains):
-            fields[m] = emitted.expected(m, now, clock)
+            fields[m] = emitted.expected(m, current, clock)
             found, logs = smoothed(chain, rows_of(fields[m], emitted), clock)
-            change = max(change, float(np.abs(found - now[m]).max()))
-            now[m] = found
-            # A chain's divergence from its prior is what its fields give on average, less its log sum; and
-            # what the last one's fields give is the expected log density under all.
+            change = max(change, float(np.abs(found - current[m]).max()))
+            current[m] = found
+            # The divergence of a chain from its prior is the expectation of its fields less its log
+            # normaliser; and the expectation of the last chain's fields is the expected log density.
             shares += logs
             if m < last:
                 shares -= (found * np.where(found > 0.0, fields[m], 0.0)).sum(axis=1)
@@ -70,7 +70,7 @@ def ascend(
             break
         before = bound
     report_progress(max_iter, max_iter, "mean field")
-    return Approximation(now, fields, shares, tuple(changes), converged)
+    return Approximation(current, fields, shares, tuple(changes), converged)
 
 
 def approximated(
@@ -82,26 +82,26 @@ def approximated(
     random: np.random.Generator,
     clock: Clock,
 ) -> Approximation:
-    """The best of several starts, for each sequence by itself; the first is the prior.
+    """The best of several starts, for each sequence separately; the first is the prior.
 
-    Where zeros rule states out as soon as another chain might be elsewhere, the others are paths that were
-    drawn. Else the second comes from rows that say little at first and then more and more, so that chains
-    share out what they explain before they are sure; the others are drawn beliefs.
+    Where zeros rule out states as soon as another chain may be elsewhere, the other starts are drawn paths.
+    Otherwise the second is annealed: log densities count little at first and then more and more, so that
+    chains divide the explanation among them before they are certain; the others are random beliefs.
 
     Raises:
         NoPath: zeros in the emission leave no start, and no possible path was found.
     """
     prior = [moved(chain, emitted.starts) for chain in chains]
     best: Approximation | None = None
-    for number in range(restarts):
+    for restart in range(restarts):
         begin = prior
-        if number and emitted.has_zeros:
+        if restart and emitted.has_zeros:
             begin = [np.zeros(p.shape) for p in prior]
             for n in range(emitted.starts.size - 1):
                 _begin_at_paths(begin, chains, emitted, n, random, clock)
-        elif number == 1:
-            begin = _cooled(chains, emitted, prior, clock)
-        elif number:
+        elif restart == 1:
+            begin = _annealed(chains, emitted, prior, clock)
+        elif restart:
             begin = [p * random.standard_gamma(0.5, p.shape) for p in prior]
             totals = [q.sum(axis=1, keepdims=True) for q in begin]
             begin = [
@@ -123,7 +123,7 @@ def climbed(
     random: np.random.Generator,
     clock: Clock,
 ) -> Approximation:
-    """Ascend; a sequence whose start contradicts itself by zeros starts from a path that is possible."""
+    """Ascend; a sequence whose start leaves no possible path starts again from drawn paths."""
     begin = [q.copy() for q in begin]
     while True:
         try:
@@ -133,16 +133,16 @@ def climbed(
             _begin_at_paths(begin, chains, emitted, n, random, clock)
 
 
-def _cooled(
+def _annealed(
     chains: Sequence[Chain], emitted: Emitted, prior: Sequence[np.ndarray], clock: Clock
 ) -> list[np.ndarray]:
-    """Beliefs after sweeps in which the log densities count for more and more."""
-    now = list(prior)
+    """Beliefs after sweeps in which the log densities count more and more."""
+    beliefs = list(prior)
     for share in SHARES:
         for m, chain in enumerate(chains):
-            field = share * emitted.expected(m, now, clock)
-            now[m] = smoothed(chain, rows_of(field, emitted), clock)[0]
-    return now
+            field = share * emitted.expected(m, beliefs, clock)
+            beliefs[m] = smoothed(chain, rows_of(field, emitted), clock)[0]
+    return beliefs
 
 
 def _begin_at_paths(
@@ -153,7 +153,7 @@ def _begin_at_paths(
     random: np.random.Generator,
     clock: Clock,
 ) -> None:
-    """In one sequence, begin with certainty about paths that are drawn."""
+    """Start one sequence with all belief on drawn paths."""
     paths = drawn_paths(chains, emitted.part(n), int(emitted.starts[n]), random, clock)
     a, b = int(emitted.starts[n]), int(emitted.starts[n + 1])
     for q, path in zip(begin, paths, strict=True):
@@ -162,7 +162,7 @@ def _begin_at_paths(
 
 
 def _better(one: Approximation, other: Approximation, starts: np.ndarray) -> Approximation:
-    """Of each sequence the higher bound."""
+    """For each sequence the approximation with the higher bound."""
     higher = np.add.reduceat(other.shares, starts[:-1]) > np.add.reduceat(one.shares, starts[:-1])
     if higher.all() or not higher.any():
         return other if higher.all() else one

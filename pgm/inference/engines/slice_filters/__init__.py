@@ -1,4 +1,4 @@
-"""Dynamic networks whose interface is too large for one table: answers that are not exact, and say so."""
+"""Dynamic networks whose interface is too large for one table: approximate filters."""
 
 from .boyen_koller import assumed_density
 from .particles import NoParticles, particle_filter

@@ -1,6 +1,6 @@
-"""The interface as a product of clusters, which forgets the dependence between them after each step.
+"""The interface as a product of clusters, whose dependence is dropped after each step.
 
-Boyen & Koller (1998): the error does not grow with time, for each step mixes as much as is forgotten.
+Boyen & Koller (1998): the error does not grow with time, because each step contracts earlier errors.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from pgm.inference.engines.interface.passes import ImpossibleRow, tree_beliefs
 from pgm.inference.engines.interface.slice_layout import SliceLayout
 from pgm.runtime.clock import Clock
 
-_ROWS = 4096
+_ROWS = 4096  # whose evidence is laid out at once
 
 
 def assumed_density(
     layout: SliceLayout, data: ObservedRows, wanted: Sequence[int], clock: Clock
 ) -> tuple[np.ndarray, np.ndarray]:
-    """About P(variable | rows up to this one), one variable beside the other; log P(row | rows before)."""
+    """Approximate P(variable | rows up to this one), a column for each state, log P(row | rows before)."""
     places = [layout.template.at[v] for v in wanted]
     into = [_bucket(layout, scope) for scope, _ in layout.clusters]
     out = [_bucket(layout, scope) for _, scope in layout.clusters]
@@ -34,7 +34,7 @@ def assumed_density(
         code, rows = data.patterns(layout.template, a, b)
         pieces = data.pieces(layout, rows)
         for t in range(a, b):
-            clock.check("walking along steps")
+            clock.check("passing messages along steps")
             if data.begins[t]:
                 tables = [_first(layout, scope) for scope, _ in layout.clusters]
             entering: dict[int, list[Piece]] = {}
@@ -61,14 +61,14 @@ def assumed_density(
 
 
 def _bucket(layout: SliceLayout, scope: Scope) -> int:
-    """The bucket that holds all of a cluster: that of its first variable to be summed out."""
+    """The bucket that contains a whole cluster: that of its first variable to be summed out."""
     return min(layout.bucket_of[p] for p in scope)
 
 
 def _first(layout: SliceLayout, scope: Scope) -> np.ndarray:
-    """A cluster before the first step: what never changes is open, the rest is in its first state."""
+    """A cluster before the first step: log 1 where all but static variables are in their first state."""
     template = layout.template
     found = np.zeros([layout.cards[p] for p in scope])
-    still = {template.at[v] for v, static in enumerate(template.static) if static}
-    found[tuple(slice(None) if p in still else 0 for p in scope)] = 1.0
+    fixed = {template.at[v] for v, static in enumerate(template.static) if static}
+    found[tuple(slice(None) if p in fixed else 0 for p in scope)] = 1.0
     return logs_of(found)[np.newaxis]

@@ -1,7 +1,7 @@
-"""A particle filter for networks in steps (Gordon, Salmond & Smith 1993), with what is observed as weights.
+"""A particle filter for dynamic networks (Gordon, Salmond & Smith 1993), weighted by the evidence.
 
-Particles come in groups that know nothing of each other: how far the groups' answers lie apart gives the
-standard error of their mean. What a distribution says of an observed variable is weighed, not drawn.
+Particles come in independent groups: how far the answers of the groups lie apart gives the standard error of
+their mean. Hidden variables are drawn parents first; observed ones weight the particles by their likelihood.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from pgm.runtime.clock import Clock
 
 _LOG_2PI = math.log(2.0 * math.pi)
 
-Parents = Sequence[Sequence[Sequence[tuple[int, int]]]]  # a variable, and how many steps back
+# For each variable and kind of step the parents: a variable, and its lag.
+Parents = Sequence[Sequence[Sequence[tuple[int, int]]]]
 
 
 class NoParticles(Exception):
-    """No particle makes what is observed in this row."""
+    """No particle is compatible with the evidence of this row."""
 
     def __init__(self, row: int) -> None:
         """Take the row."""
@@ -34,12 +35,12 @@ class NoParticles(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Swarm:
-    """What a particle filter found."""
+    """The results of a particle filter."""
 
     values: np.ndarray  # (rows, states of the variables asked about)
     shares: np.ndarray  # log P(row | rows before)
     errors: np.ndarray  # standard errors of `values`
-    sizes: np.ndarray  # effective particles in each row
+    sizes: np.ndarray  # effective sample size in each row
 
 
 def particle_filter(
@@ -54,7 +55,23 @@ def particle_filter(
     random: np.random.Generator,
     clock: Clock,
 ) -> Swarm:
-    """Walk along all rows; `cpds` and `parents`: for each variable those of the kinds of steps."""
+    """Filter all rows.
+
+    Args:
+        template: the network.
+        cpds: for each variable its distribution in each kind of step.
+        parents: for each variable its parents in each kind of step.
+        data: the rows.
+        wanted: discrete variables whose marginals are wanted.
+        groups: how many independent groups there are.
+        each: how many particles each group has.
+        threshold: a group is resampled if its effective sample size falls below this share of `each`.
+        random: the generator of random values.
+        clock: the clock of the question.
+
+    Raises:
+        NoParticles: no particle is left.
+    """
     cards = [template.cards[v] for v in wanted]
     found = Swarm(
         np.empty((data.n, sum(cards))), np.empty(data.n), np.empty((data.n, sum(cards))), np.empty(data.n)
@@ -86,7 +103,7 @@ def particle_filter(
 
 
 class _Walk:
-    """Particles somewhere in a sequence."""
+    """Particles at some row of a sequence."""
 
     def __init__(
         self,
@@ -103,7 +120,7 @@ class _Walk:
         self.shape = groups, each
 
     def begin(self) -> None:
-        """A new sequence."""
+        """Start a new sequence."""
         groups, each = self.shape
         self.past = [np.zeros((lag + 1, groups * each)) for lag in self.template.lags]
         self.past = [
@@ -114,12 +131,12 @@ class _Walk:
         self.so_far = np.zeros(groups)
 
     def total(self) -> float:
-        """The log probability so far, the mean over the groups."""
+        """The log probability of the sequence so far, estimated by the mean over the groups."""
         most = float(self.so_far.max())
         return most + math.log(np.exp(self.so_far - most).mean())
 
     def step(self, t: int) -> None:
-        """Draw what is not observed in a row, weigh what is."""
+        """Draw the hidden variables of a row, and weight by the observed ones."""
         kind = int(self.data.kind[t])
         own = np.zeros(self.shape[0] * self.shape[1])
         for past in self.past:
@@ -135,7 +152,7 @@ class _Walk:
                 self.past[u][0 if self.template.static[u] else back] for u, back in self._parents(v, kind)
             ]
             if card == 0:
-                past[0], log = self._number(t, v, kind, columns)
+                past[0], log = self._value(t, v, kind, columns)
             else:
                 past[0], log = self._state(t, v, kind, columns)
             own += log
@@ -155,7 +172,7 @@ class _Walk:
         return self.parents[v][min(kind, len(self.parents[v]) - 1)]
 
     def _weights(self, t: int, v: int) -> np.ndarray | None:
-        """How likely each state makes what was observed; None: nothing was."""
+        """The likelihood of each state of a variable; None if there is no evidence on it."""
         card = self.template.cards[v]
         codes = self.data.codes.get(v)
         if codes is not None and codes[t] >= 0:
@@ -185,7 +202,7 @@ class _Walk:
         u = self.random.random(n) * sums[:, -1]
         return np.minimum((sums <= u[:, None]).sum(axis=1), p.shape[1] - 1), log
 
-    def _number(
+    def _value(
         self, t: int, v: int, kind: int, columns: list[np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray | float]:
         part = self.template.parts[v][kind]
@@ -194,11 +211,11 @@ class _Walk:
             places = [self.template.at[u] + back for u, back in self._parents(v, kind)]
             by = dict(zip(places, columns, strict=True))
             n = self.shape[0] * self.shape[1]
-            codes, numbers = (
+            codes, values = (
                 np.column_stack([by[p] for p in those.tolist()]) if those.size else np.empty((n, 0))
                 for those in (part.discrete, part.continuous)
             )
-            return self._drawn(y, *part.moments(codes.astype(np.int64), numbers))
+            return self._drawn(y, *part.moments(codes.astype(np.int64), values))
         assert isinstance(part, GaussianFactor)
         switches = columns[: part.n_switches]
         which = np.zeros(self.shape[0] * self.shape[1], np.int64)
@@ -214,13 +231,13 @@ class _Walk:
         return self._drawn(y, mean, part.sd[which])
 
     def _drawn(self, y: float, mean: np.ndarray, sd: np.ndarray) -> tuple[np.ndarray, np.ndarray | float]:
-        """A normal number, drawn or as it was observed, and how likely that is."""
+        """A value with a normal density: drawn, or as observed with its log density."""
         if math.isnan(y):
             return mean + sd * self.random.standard_normal(mean.size), 0.0
         return np.full(mean.size, y), -0.5 * ((y - mean) / sd) ** 2 - np.log(sd) - 0.5 * _LOG_2PI
 
     def resample(self, threshold: float) -> None:
-        """Resample, systematically, the groups in which few particles have most of the weight."""
+        """Resample systematically the groups whose effective sample size is below the threshold."""
         groups, each = self.shape
         starts = self.random.random(groups)
         weights = np.exp(self.logs)

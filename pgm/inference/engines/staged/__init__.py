@@ -1,10 +1,11 @@
-"""Chains whose step is a product of sparse matrices, which may differ from row to row.
+"""Markov chains whose transition matrix is a product of sparse ones, which may differ from row to row.
 
-A step of M chains that move by themselves is M small matrices, one after the other: O(M K^(M+1)) and not
-O(K^(2M)) (Ghahramani & Jordan 1997). What leaves a segment of a semi-Markov model passes through as many
-places as there are states. Transitions that depend on inputs are a row of values for each row of inputs.
+A step of M independent chains of K states is M sparse matrices, one after the other: O(M K^(M+1)) operations
+and not O(K^(2M)) (Ghahramani & Jordan 1997). In a semi-Markov model the probability that leaves segments
+passes through as many places as there are states. Transitions that depend on inputs have a row of values for
+each row of inputs.
 
-As in the chain of one matrix, sums are scaled, and what leaves the range of doubles is run in logarithms.
+As for chains with one matrix, sums are scaled, and what leaves the range of doubles is run in logarithms.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from pgm.runtime.clock import Clock
 from pgm.runtime.loops import Loops
 from pgm.runtime.running import Impossible, Narrow, run
 
-LOOPS = Loops("pgm.inference.engines.staged.compiled", "walking along sequences")
-_LEAST = 200  # a step of less than 2**-200 may lose states
+LOOPS = Loops("pgm.inference.engines.staged.compiled", "passing messages along sequences")
+_LEAST = 200  # steps of probability below 2**-200 may lose states
 _NO_FLOATS, _NO_INTS = np.empty(0), np.empty(0, np.int64)
 _Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """Arcs from `before` places to `behind` places, by the place that they leave."""
+    """One sparse matrix: arcs from `before` places to `behind` places, sorted by source."""
 
     before: int
     behind: int
@@ -44,12 +45,12 @@ class Stage:
         return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
     def kept(self, there: np.ndarray) -> Stage:
-        """Only some of the arcs."""
+        """The stage with only these of its arcs."""
         return Stage(self.before, self.behind, self.source[there], self.to[there])
 
 
 def stage(before: int, behind: int, source: Any, to: Any) -> tuple[Stage, np.ndarray]:
-    """A stage of these arcs, and the order in which it has them."""
+    """A stage of these arcs, and the order into which they were sorted."""
     source, to = np.asarray(source, np.int64).reshape(-1), np.asarray(to, np.int64).reshape(-1)
     order = np.argsort(source, kind="stable")
     return Stage(before, behind, source[order], to[order]), order
@@ -57,11 +58,11 @@ def stage(before: int, behind: int, source: Any, to: Any) -> tuple[Stage, np.nda
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Where a chain starts and how it moves, in stages.
+    """The initial and transition probabilities of a chain, transitions in stages.
 
-    `start` has a row for each kind of start, `begin` says which of them each sequence takes; `values` a row
-    of shares of all arcs for each kind of step, `which` says which of them leads into each row. Empty: the
-    first.
+    `start` has a row for each kind of start, and `begin` is the kind of each sequence; `values` has a row
+    with the probabilities of all arcs for each kind of step, and `which` is the kind of the step into each
+    row. Where `begin` or `which` is empty, all are of the first kind.
     """
 
     start: np.ndarray  # (kinds, k)
@@ -72,12 +73,12 @@ class Steps:
 
     @property
     def k(self) -> int:
-        """The number of states."""
+        """How many states there are."""
         return int(self.start.shape[1])
 
     @cached_property
     def layout(self) -> tuple[Any, ...]:
-        """Sizes, where the arcs of each place begin, and where they lead."""
+        """For the loops: sizes of the stages, where the arcs of each place begin, and where they lead."""
         sizes = np.array([self.k, *(s.behind for s in self.stages)], np.int64)
         places = [s.before + 1 for s in self.stages]
         first = np.cumsum([0, *places[:-1]]).astype(np.int64)
@@ -120,7 +121,7 @@ class Steps:
         return min(least, total) < -_LEAST
 
     def dense(self, kind: int = 0) -> np.ndarray:
-        """The k x k transitions of one kind of step."""
+        """The transition matrix (k, k) of one kind of step."""
         found, at = np.eye(self.k), 0
         for one in self.stages:
             matrix = np.zeros((one.before, one.behind))
@@ -141,7 +142,7 @@ class Steps:
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """What EM needs: how often each start, each arc and each distinct row is made in each state."""
+    """Expected counts for EM: starts in each state, arcs, and states of each distinct row."""
 
     begun: np.ndarray  # (kinds of starts, k)
     counts: np.ndarray  # (kinds of steps, arcs)
@@ -225,7 +226,7 @@ def expected(steps: Steps, rows: Rows, weight: np.ndarray, clock: Clock) -> Expe
 
 
 def best_paths(steps: Steps, rows: Rows, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
-    """The best path, a state for each row, and log P(path, rows) of each sequence."""
+    """The most probable path, a state for each row, and log P(path, rows) of each sequence."""
     longest = int(np.diff(rows.starts).max())
     path, value = np.empty(rows.n_rows, np.int32), np.empty(rows.starts.size - 1)
     start, values = steps.in_logs
@@ -236,7 +237,7 @@ def best_paths(steps: Steps, rows: Rows, clock: Clock) -> tuple[np.ndarray, np.n
 
 
 def draw(steps: Steps, starts: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """States of new sequences, one below the other."""
+    """States of new sequences, one after the other."""
     path = np.empty(int(starts[-1]), np.int32)
     uniform = random.random(path.size * len(steps.stages))
     LOOPS.walk(
@@ -255,7 +256,7 @@ def draw(steps: Steps, starts: np.ndarray, random: np.random.Generator) -> np.nd
 def draw_given(
     steps: Steps, rows: Rows, many: int, random: np.random.Generator, clock: Clock
 ) -> list[np.ndarray]:
-    """States of one sequence given what was observed, drawn this many times."""
+    """States of one sequence drawn from their posterior, `many` times."""
 
     def drawn(alpha: np.ndarray) -> list[np.ndarray]:
         found = []
@@ -281,7 +282,7 @@ def draw_given(
 
 
 def _either(fast: Callable[[], _Found], slow: Callable[[], _Found], steps: Steps, rows: Rows) -> _Found:
-    """In doubles where that loses nothing, else in logarithms."""
+    """Run in doubles where no state is lost, else in logarithms."""
     if not (steps.is_narrow or rows.is_narrow):
         try:
             return fast()
@@ -357,7 +358,7 @@ def _backward_in_logs(
 
 
 def _run_to_row(name: str, *args: Any, steps: Steps, rows: Rows, clock: Clock, more: int = 1) -> None:
-    """Run a loop that says at which row nothing was left."""
+    """Run a loop that reports the row at which no state was left."""
     where = np.zeros(1, np.int64)
     try:
         _run(name, *args, where, steps=steps, rows=rows, clock=clock, more=more)

@@ -1,11 +1,11 @@
-"""Switching linear systems: every path of regimes, Gaussians merged in every step, or drawn paths.
+"""Switching linear systems: all paths of regimes, Gaussians merged in every step, or sampled paths.
 
-Not among the engines that a network may name: it takes the matrices of several systems and observations.
+This is not an engine that a network can name: it takes the matrices of several systems and observations.
 """
 
 from .expected import Expected
 from .lanes import Mixture, Regimes, Steps, mixture
-from .merged import MergedStep, Now, advanced, back, begun
+from .merged import MergedStep, RegimeBelief, advanced, back, begun
 from .paths import Lane, every_path, given_paths, histories, particles
 
 __all__ = [
@@ -13,7 +13,7 @@ __all__ = [
     "Lane",
     "MergedStep",
     "Mixture",
-    "Now",
+    "RegimeBelief",
     "Regimes",
     "Steps",
     "advanced",

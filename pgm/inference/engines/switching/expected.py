@@ -1,4 +1,4 @@
-"""What a smoother of a switching system expects of each regime: the moments that learning is made of."""
+"""Expected sufficient statistics of each regime of a switching system, from its smoother."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from .lanes import Gaussians, Link
 
 
 class Expected:
-    """Weighted sums over Gaussians, by regime and step; a smoother adds to them as it goes back."""
+    """Weighted sums of moments, by step and regime; the smoother adds to them as it goes back."""
 
     def __init__(self, regimes: int, steps: int, n: int) -> None:
-        """No observations yet."""
+        """Start all sums at zero."""
         self.weight = np.zeros((steps, regimes))
         self.x = np.zeros((steps, regimes, n))
         self.xx = np.zeros((steps, regimes, n, n))
-        self.pairs = np.zeros((regimes, regimes))  # of a regime (rows) and the next
+        self.pairs = np.zeros((regimes, regimes))  # counts of a regime (rows) and the next
         # of each step but the last, by the regime of the next step:
         self.before = np.zeros((steps - 1, regimes, n))
         self.before_xx = np.zeros((steps - 1, regimes, n, n))
         self.after_before = np.zeros((steps - 1, regimes, n, n))  # the next state (rows) with this one
 
     def see(self, t: int, g: Gaussians, regime: np.ndarray, weights: np.ndarray) -> None:
-        """The states of a step."""
+        """Add the states of a step."""
         share = self._shares(regime, weights)
         self.weight[t] += share.sum(axis=0)
         self.x[t] += share.T @ g.mean
@@ -38,7 +38,7 @@ class Expected:
         after: np.ndarray,
         weights: np.ndarray,
     ) -> None:
-        """The states of a step with those of the next."""
+        """Add the states of a step together with those of the next."""
         share = self._shares(after, weights)
         own = (
             link.J @ later.root @ later.root.transpose(0, 2, 1) + g.mean[:, :, None] * later.mean[:, None, :]

@@ -1,4 +1,4 @@
-"""Many Gaussians side by side, each of which goes on by the matrices of its own regime, as square roots."""
+"""Many Gaussians side by side, each moved by the matrices of its own regime, as square roots."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pgm.inference.engines.kalman.schedule import factored
 from pgm.inference.engines.nonlinear.moments import Passed, joint, lower, over
 
 _LOG_2PI = 1.8378770664093453
-_NOTHING = 1e-14
+_NOTHING = 1e-14  # a standard deviation this small relative to the largest is a rounding error
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Regimes:
-    """The matrices of all regimes, and how regimes follow each other."""
+    """The matrices of all regimes, and the transition probabilities between them."""
 
     log_initial: np.ndarray  # (K,)
     log_transition: np.ndarray  # (K, K), rows: from
-    A: np.ndarray  # (K, n, n): what leads to a step in this regime
+    A: np.ndarray  # (K, n, n): of the move into a step in this regime
     C: np.ndarray  # (K, m, n)
     G: np.ndarray  # (K, n, n), roots of the covariances of noise
     R: np.ndarray  # (K, m, m)
@@ -35,12 +35,12 @@ class Regimes:
 
     @property
     def size(self) -> int:
-        """Entries of a state."""
+        """How many entries a state has."""
         return int(self.mean.shape[1])
 
 
 class Steps(NamedTuple):
-    """One series: what was observed, and what is added to states and observations in each regime."""
+    """One series: observations, and what each regime adds to states and observations."""
 
     y: np.ndarray  # (T, m), NaN where nothing was observed
     pushes: np.ndarray  # (T - 1, K, n)
@@ -54,25 +54,25 @@ class Gaussians(NamedTuple):
     root: np.ndarray  # (L, n, n)
 
     def at(self, which: np.ndarray) -> Gaussians:
-        """Some of them."""
+        """Those at these indices."""
         return Gaussians(self.mean[which], self.root[which])
 
 
 class Link(NamedTuple):
-    """How each goes back to where it came from."""
+    """What the smoother needs to go from each Gaussian back to the one before it."""
 
-    J: np.ndarray
+    J: np.ndarray  # smoother gains
     root: np.ndarray  # of the covariance of a state given the next one
     predicted: np.ndarray  # the mean of the next one
 
 
 def began(r: Regimes) -> Gaussians:
-    """The first state in each regime."""
+    """The distribution of the first state in each regime."""
     return Gaussians(r.mean.copy(), r.root.copy())
 
 
 def moved(r: Regimes, g: Gaussians, regime: np.ndarray, push: np.ndarray) -> tuple[Gaussians, Link]:
-    """Each goes on into a regime; `push` (K, n) is what is added there."""
+    """Predict each into its regime; `push` (K, n) is what each regime adds."""
     A = r.A[regime]
     centre = (A @ g.mean[:, :, None])[:, :, 0] + push[regime]
     L11, L21, L22 = joint(Passed(centre, A @ g.root, g.root), r.G[regime])
@@ -82,7 +82,7 @@ def moved(r: Regimes, g: Gaussians, regime: np.ndarray, push: np.ndarray) -> tup
 def observed(
     r: Regimes, g: Gaussians, regime: np.ndarray, y: np.ndarray, shift: np.ndarray, step: int
 ) -> tuple[Gaussians, np.ndarray]:
-    """Each takes what was observed, (m,); also the log densities."""
+    """Update each by an observation (m,); also the log densities of that."""
     seen = ~np.isnan(y)
     if not seen.any():
         return g, np.zeros(len(g.mean))
@@ -112,18 +112,18 @@ def observed(
 
 
 def returned(g: Gaussians, link: Link, later: Gaussians) -> Gaussians:
-    """Each filtered one given what is known of the next state."""
+    """Each filtered Gaussian given the smoothed one of the next state."""
     mean = g.mean + (link.J @ (later.mean - link.predicted)[:, :, None])[:, :, 0]
     return Gaussians(mean, lower(np.concatenate([link.J @ later.root, link.root], axis=2)))
 
 
 class Mixture(NamedTuple):
-    """What Gaussians of several regimes say together."""
+    """The moments of a mixture of Gaussians of several regimes."""
 
     mean: np.ndarray  # (n,)
     covariance: np.ndarray
-    regimes: np.ndarray  # (K,)
-    signal: np.ndarray  # (m,) the mean of C x and what is added
+    regimes: np.ndarray  # (K,) their probabilities
+    signal: np.ndarray  # (m,) the mean of C x plus what is added
     of_signal: np.ndarray  # its covariance
     noise: np.ndarray  # (m, m) the mean covariance of the noise of observations
 
@@ -152,14 +152,14 @@ def _moments(means: np.ndarray, roots: np.ndarray, weights: np.ndarray) -> tuple
 def cross(
     g: Gaussians, link: Link, later: Gaussians, weights: np.ndarray, mean: np.ndarray, next_mean: np.ndarray
 ) -> np.ndarray:
-    """The covariance of a state with the next."""
+    """The covariance of a state (rows) with the next (columns) in a mixture."""
     own = link.J @ later.root @ later.root.transpose(0, 2, 1)
     apart = (g.mean - mean)[:, :, None] * (later.mean - next_mean)[:, None, :]
     return np.asarray(np.tensordot(weights, own + apart, axes=1))
 
 
 def merged(g: Gaussians, weights: np.ndarray) -> Gaussians:
-    """Groups of Gaussians as one each, of their mean and covariance; weights (groups, each) add up to 1."""
+    """One Gaussian for each group, with its mean and covariance; weights (groups, each) add up to 1."""
     groups, each = weights.shape
     n = g.mean.shape[1]
     means = g.mean.reshape(groups, each, n)
@@ -172,7 +172,7 @@ def merged(g: Gaussians, weights: np.ndarray) -> Gaussians:
 
 
 def log_sum(logs: np.ndarray, axis: int) -> np.ndarray:
-    """The logarithm of sums; -inf where all is impossible."""
+    """The logarithm of a sum of exponentials; -inf where all terms are."""
     top = logs.max(axis=axis, keepdims=True)
     top = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):
@@ -180,7 +180,7 @@ def log_sum(logs: np.ndarray, axis: int) -> np.ndarray:
 
 
 def shares(logs: np.ndarray, axis: int) -> np.ndarray:
-    """Weights that add up to 1; equal ones where all is impossible."""
+    """Weights that add up to 1, from their logarithms; equal ones where all are -inf."""
     total = np.expand_dims(log_sum(logs, axis), axis)
     possible = np.isfinite(total)
     found = np.exp(logs - np.where(possible, total, 0.0))

@@ -1,7 +1,7 @@
 """Filters that merge Gaussians in every step, and Kim's smoother.
 
 GPB1 keeps one Gaussian, GPB2 one for each regime (Ackerson & Fu 1970; Bar-Shalom, Li & Kirubarajan 2001,
-section 11.6), and so does IMM, which merges before it goes on (Blom & Bar-Shalom 1988).
+section 11.6), and so does IMM, which merges before the prediction (Blom & Bar-Shalom 1988).
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from .lanes import (
 )
 
 
-class Now(NamedTuple):
-    """What is known in a step: a Gaussian for each regime, and the logarithms of their probabilities."""
+class RegimeBelief(NamedTuple):
+    """The belief in a step: a Gaussian for each regime, and the log probabilities of the regimes."""
 
     each: Gaussians  # (K, ...)
     logs: np.ndarray  # (K,)
@@ -39,18 +39,18 @@ class Now(NamedTuple):
 class MergedStep(NamedTuple):
     """One step of the filter."""
 
-    before: Now  # given what was observed before it
-    after: Now  # and also what was observed in it
-    log: float  # this step's share of the log density
-    links: Link | None  # from each regime (rows) to each: K * K ways back, of GPB2
+    before: RegimeBelief  # given the observations before it
+    after: RegimeBelief  # given also its own observation
+    log: float  # this step's term of the log density
+    links: Link | None  # of GPB2: for each of the K * K pairs of regimes, the earlier one changing slowest
 
 
 def begun(r: Regimes, row: np.ndarray, shift: np.ndarray, how: str) -> MergedStep:
-    """The first step."""
+    """The first step; `how` is "gpb1", "gpb2" or "imm"."""
     own = np.arange(r.count)
-    before = Now(began(r), r.log_initial)
+    before = RegimeBelief(began(r), r.log_initial)
     after, log = _seen(r, before.each, own, before.logs, row, shift, 0)
-    return MergedStep(_kept(before, how), _kept(Now(after, log[0]), how), log[1], None)
+    return MergedStep(_kept(before, how), _kept(RegimeBelief(after, log[0]), how), log[1], None)
 
 
 def _seen(
@@ -61,19 +61,19 @@ def _seen(
     return after, (logs + own - total, total)
 
 
-def _kept(now: Now, how: str) -> Now:
-    """GPB1 has the same Gaussian in every regime."""
+def _kept(now: RegimeBelief, how: str) -> RegimeBelief:
+    """For GPB1 merge all Gaussians into one, the same in every regime."""
     if how != "gpb1":
         return now
     K = len(now.logs)
     one = merged(now.each, np.exp(now.logs)[None])
-    return Now(one.at(np.zeros(K, np.int64)), now.logs)
+    return RegimeBelief(one.at(np.zeros(K, np.int64)), now.logs)
 
 
 def advanced(
-    r: Regimes, now: Now, row: np.ndarray, push: np.ndarray, shift: np.ndarray, t: int, how: str
+    r: Regimes, now: RegimeBelief, row: np.ndarray, push: np.ndarray, shift: np.ndarray, t: int, how: str
 ) -> MergedStep:
-    """The next step."""
+    """The step after a belief; `how` is "gpb1", "gpb2" or "imm"."""
     K = r.count
     own = np.arange(K)
     ways = now.logs[:, None] + r.log_transition  # from, to
@@ -85,22 +85,25 @@ def advanced(
         return MergedStep(before, _to(after, logs.reshape(K, K)), log, links)
     mixed = _to(now.each.at(np.repeat(own, K)), ways)
     g, _ = moved(r, mixed.each, own, push)
-    before = Now(g, mixed.logs)
+    before = RegimeBelief(g, mixed.logs)
     after, (logs, log) = _seen(r, g, own, before.logs, row, shift, t)
-    return MergedStep(before, _kept(Now(after, logs), how), log, None)
+    return MergedStep(before, _kept(RegimeBelief(after, logs), how), log, None)
 
 
-def _to(g: Gaussians, ways: np.ndarray) -> Now:
-    """For each regime that is led to, one Gaussian of all that lead there."""
+def _to(g: Gaussians, ways: np.ndarray) -> RegimeBelief:
+    """For each regime, one Gaussian merged from all that lead there."""
     K = len(ways)
     turned = np.arange(K * K).reshape(K, K).T.ravel()
-    return Now(merged(g.at(turned), shares(ways, 0).T), log_sum(ways, 0))
+    return RegimeBelief(merged(g.at(turned), shares(ways, 0).T), log_sum(ways, 0))
 
 
 def back(
     r: Regimes, s: Steps, steps: list[MergedStep], expected: Expected | None = None
 ) -> tuple[list[Mixture], list[np.ndarray]]:
-    """Kim's smoother (1994), for which the regime before tells nothing of later states, given the next."""
+    """Kim's smoother (1994): given the next regime, the next state is taken as independent of this one.
+
+    Returns the mixture of each step, and the covariance of each state with the next.
+    """
     K = r.count
     own = np.arange(K)
     later = steps[-1].after
@@ -116,7 +119,7 @@ def back(
         with np.errstate(invalid="ignore"):
             both = ways - log_sum(ways, 0) + later.logs
         both = np.where(np.isfinite(ways), both, -np.inf)
-        before = Now(merged(pairs, shares(both, 1)), log_sum(both, 1))
+        before = RegimeBelief(merged(pairs, shares(both, 1)), log_sum(both, 1))
         found.append(mixture(r, before.each, own, np.exp(before.logs), s.shifts[t]))
         weights = np.exp(both).ravel()
         crosses.append(cross(pairs, link, after, weights, found[-1].mean, found[-2].mean))

@@ -1,6 +1,7 @@
-"""Switching systems by paths of regimes: all of them, or some that are drawn (Doucet & others 2000).
+"""Switching systems by paths of regimes: all of them, or a sample (Doucet & others 2000).
 
-Given its path of regimes a system is linear, and a Kalman filter is exact: particles hold Gaussians.
+Given a path of regimes the system is linear and the Kalman filter exact: each particle holds a path and its
+Gaussian (Rao-Blackwellised particles).
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from .lanes import Gaussians, Mixture, Regimes, Steps, began, cross, mixture, mo
 
 
 class Lane(NamedTuple):
-    """All paths in one step: last regimes, states before and after the observation, weights."""
+    """All paths up to one step: last regimes, states before and after its observation, weights."""
 
     regime: np.ndarray  # (L,)
-    parent: np.ndarray  # (L,) which of the step before each comes from
+    parent: np.ndarray  # (L,) the path of the step before that each extends
     before: Gaussians
     after: Gaussians
-    prior: np.ndarray  # (L,) log weights given what was observed before, which add up to 1
-    logs: np.ndarray  # (L,) and given this too
-    log: float  # this step's share of the log density
+    prior: np.ndarray  # (L,) log weights given the observations before; the weights add up to 1
+    logs: np.ndarray  # (L,) log weights given also this observation
+    log: float  # this step's term of the log density
 
 
 def _total(logs: np.ndarray) -> float:
@@ -42,7 +43,7 @@ def _first(r: Regimes, s: Steps) -> Lane:
 
 
 def _next(r: Regimes, s: Steps, lane: Lane, logs: np.ndarray, kept: np.ndarray, t: int) -> Lane:
-    """Each kept path goes on into every regime that is possible."""
+    """Extend each kept path by every possible regime."""
     ways = logs[:, None] + r.log_transition[lane.regime[kept]]
     row, regime = np.nonzero(np.isfinite(ways))
     parent = kept[row]
@@ -54,7 +55,7 @@ def _next(r: Regimes, s: Steps, lane: Lane, logs: np.ndarray, kept: np.ndarray, 
 
 
 def every_path(r: Regimes, s: Steps, clock: Clock) -> list[Lane]:
-    """All paths that are possible."""
+    """All possible paths, step by step."""
     lanes = [_first(r, s)]
     for t in range(1, len(s.y)):
         clock.check("following every path of regimes")
@@ -63,7 +64,7 @@ def every_path(r: Regimes, s: Steps, clock: Clock) -> list[Lane]:
 
 
 def particles(r: Regimes, s: Steps, most: int, rng: np.random.Generator, clock: Clock) -> list[Lane]:
-    """As many paths as allowed: all while they are few, then a weighted sample."""
+    """At most `most` paths after resampling: all while they are few, then a weighted sample."""
     lanes = [_first(r, s)]
     for t in range(1, len(s.y)):
         clock.check("filtering by particles")
@@ -74,18 +75,19 @@ def particles(r: Regimes, s: Steps, most: int, rng: np.random.Generator, clock: 
 
 
 def resampled(logs: np.ndarray, most: int, start: float) -> tuple[np.ndarray, np.ndarray]:
-    """Which particles are kept, and their log weights (Fearnhead & Clifford 2003).
+    """The indices of the particles that are kept, and their log weights (Fearnhead & Clifford 2003).
 
-    The heavy ones stay as they are; of the others some are drawn, and weigh the same. None is there twice.
+    Heavy particles are kept as they are; of the others some are drawn and get equal weights. None is kept
+    twice.
     """
     if logs.size <= most:
         return np.arange(logs.size), logs
     weights = np.exp(logs)
     order = np.argsort(-weights, kind="stable")
     down = weights[order]
-    rest = np.cumsum(down[::-1])[::-1]  # of each and those lighter
+    rest = np.cumsum(down[::-1])[::-1]  # the weight of each and all lighter ones
     places = np.arange(most)
-    each = rest[:most] / (most - places)  # the weight of those drawn, if so many are heavy
+    each = rest[:most] / (most - places)  # the weight of each drawn one, if this many are heavy
     heavy = int((down[:most] < each).argmax()) if (down[:most] < each).any() else most - 1
     light = order[heavy:]
     sums = np.cumsum(weights[light])
@@ -109,7 +111,7 @@ def histories(lanes: list[Lane]) -> np.ndarray:
 def given_paths(
     r: Regimes, s: Steps, lanes: list[Lane], clock: Clock, expected: Expected | None = None
 ) -> tuple[list[Mixture], list[np.ndarray]]:
-    """What the paths of the last step say of each step given all, and of each state with the next."""
+    """Smooth along the paths of the last step: the mixture of each step, and lag-one covariances."""
     at = [np.arange(lanes[-1].logs.size)]
     for lane in reversed(lanes[1:]):
         at.append(lane.parent[at[-1]])
