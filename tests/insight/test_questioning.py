@@ -64,7 +64,7 @@ def test_a_question_and_when_to_stop() -> None:
     sure = net.next_question("rain", {"wet": True, "cloudy": True}, sure=0.9)
     assert not sure
     assert "rain=True is sure enough" in sure.reason
-    assert "gives only" in net.next_question("rain", {"wet": True}, least=0.5).reason
+    assert "gains only" in net.next_question("rain", {"wet": True}, least=0.5).reason
     dear = net.next_question("rain", {"wet": True}, costs={"cloudy": 10.0, "sprinkler": 1.0})
     assert dear.name == "sprinkler"
     tree = net.diagnosis(
@@ -192,7 +192,7 @@ def test_mistakes_are_named() -> None:
         net.relevant_explanation({"wet": True}, over=["wet"])
     with pytest.raises(pgm.InvalidArgument, match="only discrete findings"):
         net.turning("rain", {"wet": pgm.Likelihood({True: 0.3, False: 0.2})})
-    with pytest.raises(pgm.InvalidArgument, match="most probably as it is"):
+    with pytest.raises(pgm.InvalidArgument, match="is already the most probable state"):
         net.turning("rain", {"wet": True}, to=True)
     assert net.turning("cloudy", {"wet": True}, to=False)[0].changes == {"wet": False}
     assert net.contradictions({"wet": True}) == []

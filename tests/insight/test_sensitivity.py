@@ -244,7 +244,7 @@ def test_mistakes_are_named() -> None:
         net.tune("rain", {"wet": True})
     with pytest.raises(pgm.InvalidArgument, match="from 0 to 1, not 7"):
         net.tune("rain", {"wet": True}, at_least=7)
-    with pytest.raises(pgm.InvalidArgument, match=r"the farthest that one takes it is 0\.978635"):
+    with pytest.raises(pgm.InvalidArgument, match=r"the farthest that one change takes it is 0\.978635"):
         net.tune("rain", {"wet": True}, at_least=0.99)
     found = net.sensitivity("rain", {"wet": True})
     with pytest.raises(pgm.UnknownVariable, match="parameters that this answer depends on"):

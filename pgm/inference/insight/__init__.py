@@ -1,1 +1,1 @@
-"""Explanation, sensitivity analysis, and value of information for answers."""
+"""Explanation of answers, sensitivity analysis, and value of information."""

@@ -47,12 +47,12 @@ class Aim:
 
     @property
     def probability(self) -> float:
-        """Its probability, given what is known."""
+        """Its probability given the evidence."""
         return float(self.answer.values[self.code])
 
     @property
     def title(self) -> str:
-        """As in P(rain=True | wet=True)."""
+        """The probability in question, as in P(rain=True | wet=True)."""
         event = f"{label(self.name)}={label(self.state)}"
         return f"P({event} | {condition(self.given)})" if self.given else f"P({event})"
 
@@ -65,14 +65,14 @@ def target_of(model: Questions, target: object, given: Given) -> tuple[Variable,
     variable = variables[target]
     if variable.continuous:
         raise InvalidArgument(
-            f"{target!r} is continuous; this asks about a state of a target. Ask about a discrete variable, "
+            f"{target!r} is continuous, and this asks about a state of the target. Ask about a discrete one, "
             f"or look at net.query({target!r}, given) with and without the evidence."
         )
     known = observe(variables, given).given
     if target in known:
         raise InvalidEvidence(
             f"The target {target!r} is given ({target} = {shown(known[target])}): nothing is left to ask "
-            "about it. Leave it out of what is given, or ask about another variable."
+            "about it. Leave it out of the evidence, or ask about another variable."
         )
     return variable, dict(known)
 

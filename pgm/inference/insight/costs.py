@@ -17,7 +17,7 @@ from pgm.results.of_sets import Names as Names
 from pgm.results.report import EXACT, Report
 from pgm.variables import Variable
 
-SETS = 20_000  # that are tried one by one
+SETS = 20_000  # the most sets that are tried one by one
 
 
 def read_costs(
@@ -26,8 +26,8 @@ def read_costs(
     """Read costs: {name or (name, ...): cost}.
 
     Args:
-        variables: those of the model.
-        costs: of seeing one, or a group together.
+        variables: the variables of the model.
+        costs: the costs of observing single variables, or groups together.
     """
     found: dict[frozenset[str], float] = {}
     if costs is not None and not isinstance(costs, Mapping):
@@ -38,7 +38,7 @@ def read_costs(
             known(variables, name)
         if not is_number(cost) or not math.isfinite(cost):
             raise InvalidArgument(
-                f"The cost of seeing {listed(names)} is {shown(cost)}, not a finite number."
+                f"The cost of observing {listed(names)} is {shown(cost)}, not a finite number."
             )
         found[frozenset(names)] = float(cost)
     return found
@@ -68,11 +68,11 @@ def cost_of(names: Sequence[str], costs: Mapping[frozenset[str], float]) -> floa
 
 
 def used_costs(costs: Mapping[frozenset[str], float], sets: Iterable[Names]) -> dict[Names, float]:
-    """The cost of each set; empty where no costs were given.
+    """The cost of each set; empty if no costs were given.
 
     Args:
         costs: as `read_costs` returns them.
-        sets: of names.
+        sets: the sets of names.
     """
     return {names: cost_of(names, costs) for names in sets} if costs else {}
 
@@ -80,13 +80,13 @@ def used_costs(costs: Mapping[frozenset[str], float], sets: Iterable[Names]) -> 
 def best_sets(
     there: Sequence[str], k: object, worth: Callable[[Names], float], bound: str = ""
 ) -> tuple[dict[Names, float], Report]:
-    """The values of sets of k: of all of them, or if they are too many of the greedy one.
+    """The worth of every set of k names or, if they are too many to try, of a set chosen greedily.
 
     Args:
         there: the names to choose from.
-        k: how many.
-        worth: of a set.
-        bound: what is known of a set that grew greedily.
+        k: how many names a set has.
+        worth: the worth of a set.
+        bound: what is guaranteed of a set chosen greedily, as the end of a sentence.
     """
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= len(there):
         raise InvalidArgument(f"k= is a whole number from 1 to {len(there)}, not {shown(k)}.")
@@ -98,5 +98,5 @@ def best_sets(
     while len(chosen) < k:
         trials = {(*chosen, name): worth((*chosen, name)) for name in there if name not in chosen}
         chosen = max(trials, key=lambda some: trials[some])
-    advice = f"the sets of {k} are too many to try: one variable was added at a time{bound}"
+    advice = f"there are too many sets of {k} to try: one variable was added at a time{bound}"
     return {chosen: trials[chosen]}, Report("greedy", exact=False, advice=advice)

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 class CredibleAnswer(Result, Tabular):
     """A credible interval for P(state | given), given the posterior of the parameters.
 
-    `interval` holds the answer with probability `level` and equal tails; `mean` and `sd` are
-    of the belief, `draws` the answers for tables drawn from their posterior. `probability` is the answer with
-    the parameters of the network. `nodes` are those whose tables were drawn.
+    `interval` contains the answer with probability `level`, with equal tails; `mean` and `sd` are those of
+    its posterior, `draws` the answers for tables drawn from theirs. `probability` is the answer with the
+    parameters of the network. `nodes` are those whose tables were drawn.
     """
 
     __slots__ = ("aim", "draws", "interval", "level", "nodes", "report")
@@ -64,12 +64,12 @@ class CredibleAnswer(Result, Tabular):
 
     @property
     def mean(self) -> float:
-        """The expected answer."""
+        """The posterior mean of the answer."""
         return float(self.draws.mean())
 
     @property
     def sd(self) -> float:
-        """The standard deviation of the answer."""
+        """The posterior standard deviation of the answer."""
         return float(self.draws.std(ddof=1))
 
     def to_dict(self) -> dict[str, float]:

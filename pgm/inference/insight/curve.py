@@ -13,8 +13,8 @@ from pgm.printing import number
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_ROUNDING = 1e-12  # by which a solution may lie outside of 0 .. 1
-_IMPOSSIBLE = 1e-10  # of P(given), relative to what it is: rounding
+_ROUNDING = 1e-12  # by which a solution may lie outside 0 .. 1
+_IMPOSSIBLE = 1e-10  # of the current P(given): less is rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,19 +22,20 @@ class Curve:
     """An answer as a function of one parameter: exactly a ratio of two linear functions of it.
 
     `curve(0.3)` is the answer if the parameter were 0.3 and the other entries of its row changed in
-    proportion. `range` is where the most probable state of the target stays what it is, `order` where all its
-    states stay in order.
+    proportion. `range` is where the most probable state of the target stays the same, `order` where all its
+    states keep their order.
     """
 
     node: str
     key: Any  # the states of the parents and the child; for parameters of other distributions their name
     text: str
-    value: float  # as it is
-    answer: float  # as it is
-    derivative: float
-    down: float  # of log P(given); NaN where the answer is not such a function
-    range: tuple[float, float] | None  # None: the target has more than two states, and that was not asked for
-    order: tuple[float, float] | None = None  # the same
+    value: float  # the current value of the parameter
+    answer: float  # the current answer
+    derivative: float  # of the answer
+    down: float  # the derivative of log P(given); NaN where the answer is not such a function
+    # Both None: the target has more than two states, and no ranges were asked for.
+    range: tuple[float, float] | None
+    order: tuple[float, float] | None = None
 
     def __call__(self, value: float) -> float:
         """The answer if the parameter had this value."""
@@ -46,12 +47,11 @@ class Curve:
         up = self.derivative + self.answer * self.down
         if not possible_at(self, value):
             raise InvalidArgument(f"With {self.text} at {value:g} the evidence would be impossible.")
-        return min(
-            max((self.answer + up * change) / (1.0 + self.down * change), 0.0), 1.0
-        )  # beyond is rounding
+        answer = (self.answer + up * change) / (1.0 + self.down * change)
+        return min(max(answer, 0.0), 1.0)  # beyond is rounding
 
     def solve(self, answer: float) -> float | None:
-        """Return the value at which the answer is this; None: there is none from 0 to 1.
+        """Return the value of the parameter that gives this answer; None: none from 0 to 1 does.
 
         Args:
             answer: a probability.
@@ -101,12 +101,12 @@ class Curve:
 
 
 def possible_at(curve: Curve, value: float) -> bool:
-    """Whether the answer is known as a function of the parameter, with possible evidence there."""
+    """Whether the answer is known as a function of the parameter, and the evidence is possible there."""
     return not math.isnan(curve.down) and 1.0 + curve.down * (value - curve.value) > _IMPOSSIBLE
 
 
 def at_end(curve: Curve, value: float) -> str:
-    """The answer for a table."""
+    """The answer at this value, as an entry of a printed table."""
     return number(curve(value)) if possible_at(curve, value) else "impossible"
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_PAIRS = 64  # findings for which every pair is examined
-_RARE = 20  # states that would explain a conflict away, at most so many are kept
+_RARE = 20  # the most states that would explain a conflict away to be kept
 _STILL = 1e-12  # log-odds: rounding
 
 
@@ -41,20 +41,20 @@ class Trails(Protocol):
 class Finding:
     """The contribution of one finding to the probability of a state.
 
-    `alone` and `without` are the answer given only it, and given all others; `adds` is by how much it moves
-    the log-odds given the others, `adds_alone` from the prior. `paths` has the active paths to the
-    target with what passes along each: the least total variation by which it moves, given the others, any
-    variable on the path.
+    `alone` and `without` are the answer given only this finding, and given all others; `adds` is by how much
+    it moves the log-odds given the others, `adds_alone` by how much from the prior. `paths` has the active
+    paths to the target with how much passes along each: the smallest total variation by which the finding
+    moves any variable on the path, given the others.
     """
 
     name: str
-    value: object  # as it was given
+    value: object  # as the user gave it
     alone: float
     without: float
     adds_alone: float
     adds: float
     path: tuple[str, ...]  # a shortest active path to the target; empty: there is none
-    paths: tuple[tuple[tuple[str, ...], float], ...] = ()  # with what passes along each, the most first
+    paths: tuple[tuple[tuple[str, ...], float], ...] = ()  # with how much passes along each, the most first
 
     @property
     def text(self) -> str:
@@ -63,12 +63,12 @@ class Finding:
 
 
 class AnswerExplanation(Result, Tabular, Mapping[str, Finding]):
-    """Why P(state | given) is what it is, finding by finding; it prints as a table, and as sentences.
+    """Why P(state | given) is what it is, finding by finding; it prints as a table, `story` has sentences.
 
     `conflict` is the logarithm of the product of all P(finding) over P(findings): above zero they are less
-    probable together than apart, which hints at a mistake or a rare case (Jensen et al. 1991). `pairs` has it
-    for every two findings, the worst first, and `rare` the states of what is not observed that would explain
-    the conflict away, with the conflict that is left.
+    probable together than apart, which hints at a mistake or a rare case (Jensen et al. 1991). `pairs` has
+    the conflict of every two findings, the worst first, and `rare` the states of unobserved variables that
+    would explain the conflict away, with the conflict that would be left.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -102,7 +102,7 @@ class AnswerExplanation(Result, Tabular, Mapping[str, Finding]):
     pairs: dict[tuple[str, str], float]
     rare: dict[tuple[str, State], float]
     arrows: tuple[tuple[str, str], ...]  # of the network, for the picture
-    moved: dict[str, float]  # of each variable not observed, how far the findings moved it (total variation)
+    moved: dict[str, float]  # how far the findings moved each unobserved variable, in total variation
     _findings: dict[str, Finding]
 
     def __init__(
@@ -184,34 +184,35 @@ class AnswerExplanation(Result, Tabular, Mapping[str, Finding]):
         >>> net = pgm.BayesianNetwork()
         >>> net.add("rain", 0.3); net.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
         >>> net.explain("rain", {"wet": True}).story
-        'Before anything is known P(rain=True) is 0.300. wet=True raises it to 0.794.'
+        'Before anything is known, P(rain=True) is 0.300. wet=True raises it to 0.794.'
         """
         return " ".join(self._sentences())
 
     def _sentences(self) -> list[str]:
         event = f"{label(self.target)}={label(self.state)}"
-        said = [f"Before anything is known P({event}) is {self.before:.3f}."]
+        said = [f"Before anything is known, P({event}) is {self.before:.3f}."]
         findings = list(self.values())
         if len(findings) == 1:
             verb = _verb(self.after, self.before)
             said.append(f"{findings[0].text} {verb}{f' it to {self.after:.3f}' if verb != _KEEPS else ''}.")
             return said
         every = "both" if len(findings) == 2 else f"all {len(findings):,}"
-        said.append(f"Given {every} findings it is {self.after:.3f}.")
+        said.append(f"Given {every} findings, it is {self.after:.3f}.")
         ranked = sorted(findings, key=lambda f: -abs(f.adds) if not math.isnan(f.adds) else 0.0)
         for f in ranked[:3]:
             verb = _verb(self.after, f.without)
-            end = f", to {self.after:.3f} from {f.without:.3f} without it" if verb != _KEEPS else ""
-            said.append(f"Besides the others,  {f.text} {verb}{' it' if end else ''}{end}.")
+            end = f" it from {f.without:.3f} to {self.after:.3f}" if verb != _KEEPS else ""
+            said.append(f"Given the others, {f.text} {verb}{end}.")
         turned = [f for f in ranked if f.adds * f.adds_alone < -_STILL]
         for f in turned[:2]:
-            said.append(f"Alone {f.text} would have done the opposite: {f.alone:.3f}.")
+            said.append(f"Alone, {f.text} would have done the opposite: {f.alone:.3f}.")
         up, down = self.pulls
         if up and down:
-            said.append(f"{joined(up, len(up))} and {joined(down, len(down))} pull in opposite directions.")
+            said.append(f"{_pull(up)} it up; {_pull(down)} it down.")
         silent = [f.text for f in findings if not f.path]
         if silent:
-            said.append(f"{joined(silent, len(silent))}: blocked by the other findings.")
+            are = "is" if len(silent) == 1 else "are"
+            said.append(f"{joined(silent, len(silent))} {are} blocked by the other findings.")
         if self.conflict > 0.0:
             said.append(f"The findings are less probable together than apart (conflict {self.conflict:.3f}).")
             if self.rare:
@@ -247,13 +248,13 @@ class AnswerExplanation(Result, Tabular, Mapping[str, Finding]):
 
         Args:
             ax: axes to draw on; a new figure if left out.
-            kind: "waterfall", the log-odds as findings come in, in the order given; or "paths", along which
-                arrows the findings influence the target; variables are the darker the further they moved.
+            kind: "waterfall", the log-odds as findings come in, in the order given; or "paths", the arrows
+                along which the findings influence the target: the darker a variable, the further it moved.
             figsize: width and height of a new figure in inches.
             title: the title.
 
         Raises:
-            InvalidArgument: another kind.
+            InvalidArgument: there is no such kind.
         """
         from pgm import plot
 
@@ -285,6 +286,10 @@ class AnswerExplanation(Result, Tabular, Mapping[str, Finding]):
 _KEEPS = "says nothing about it"
 
 
+def _pull(names: Sequence[str]) -> str:
+    return f"{joined(names, len(names))} pull{'s' if len(names) == 1 else ''}"
+
+
 def _verb(after: float, before: float) -> str:
     if math.isclose(after, before, rel_tol=1e-9, abs_tol=1e-12):
         return _KEEPS
@@ -313,7 +318,7 @@ def explain(model: Any, target: object, given: Given, state: State | None) -> An
     p = shares[:, asked.code]
     before, after, total = float(p[0]), asked.probability, float(logs[3 * n])
     findings = {}
-    told = _told(model, asked, names) if n <= MOST_FINDINGS else {}
+    told = _moved_by(model, asked, names) if n <= MOST_FINDINGS else {}
     arrows = Arrows.of({name: model.parents(name) for name in model.variables})
     for i, name in enumerate(names):
         apart, rest = float(p[1 + i]), float(p[1 + n + i])
@@ -332,7 +337,7 @@ def explain(model: Any, target: object, given: Given, state: State | None) -> An
         (names[i], names[j]): float(singles[i] + singles[j] - logs[1 + 3 * n + row])
         for row, (i, j) in enumerate(pairs)
     }
-    moved, rare = _rest(model, asked, conflict)
+    moved, rare = _unobserved(model, asked, conflict)
     return AnswerExplanation(
         asked,
         (before, *map(float, p[1 + 2 * n : 1 + 3 * n])),
@@ -351,8 +356,8 @@ def _step(before: float, after: float) -> float:
     return 0.0 if math.isclose(before, after, rel_tol=1e-14) else log_odds(after) - log_odds(before)
 
 
-def _told(model: Any, asked: Aim, names: Sequence[str]) -> dict[str, dict[str, float]]:
-    """For each finding how far it moves every unobserved discrete variable, given the others."""
+def _moved_by(model: Any, asked: Aim, names: Sequence[str]) -> dict[str, dict[str, float]]:
+    """How far each finding moves every unobserved discrete variable, given the others: total variation."""
     variables = model.variables
     rest = [name for name, one in variables.items() if not one.continuous and name not in asked.given]
     after = model.marginals(asked.given, targets=rest)
@@ -367,8 +372,10 @@ def _told(model: Any, asked: Aim, names: Sequence[str]) -> dict[str, dict[str, f
     return found
 
 
-def _rest(model: Any, asked: Aim, conflict: float) -> tuple[dict[str, float], dict[tuple[str, State], float]]:
-    """How far unobserved variables moved, and their states that would explain a conflict away."""
+def _unobserved(
+    model: Any, asked: Aim, conflict: float
+) -> tuple[dict[str, float], dict[tuple[str, State], float]]:
+    """How far unobserved variables moved, and those of their states that would explain a conflict away."""
     names = [name for name, one in model.variables.items() if not one.continuous and name not in asked.given]
     prior, posterior = model.marginals(targets=names), model.marginals(asked.given, targets=names)
     moved: dict[str, float] = {}

@@ -9,7 +9,7 @@ from pgm.graphs import walks
 from pgm.graphs.walks import Arrows
 
 Path = tuple[str, ...]
-MOST_FINDINGS = 20  # of which every one is left out once more
+MOST_FINDINGS = 20  # up to which paths are sought, at the cost of a query for each finding
 _KEPT = 5  # paths of a finding
 _STEPS = 20_000  # of the search for paths
 
@@ -19,15 +19,15 @@ def flows(
 ) -> tuple[tuple[Path, float], ...]:
     """The active paths from a finding to the target, the one along which most passes first.
 
-    What passes along a path is at most what reaches each of its variables: the least that the finding,
-    on top of the others, moves any of them. Variables that are given pass it on as they are.
+    What passes along a path is at most what reaches each of its variables: the least that the finding, on top
+    of the others, moves any of them. Observed variables do not limit it.
 
     Args:
-        arrows: the network's.
+        arrows: the arrows of the network.
         finding: where the paths begin.
         target: where they end.
         given: the other findings.
-        moved: by how much the finding moves each variable, beside the others.
+        moved: by how much the finding moves each variable, given the others.
 
     >>> arrows = Arrows.of({"rain": (), "hose": ("rain",), "wet": ("rain", "hose")})
     >>> flows(arrows, "wet", "rain", [], {"rain": 0.2, "hose": 0.1})

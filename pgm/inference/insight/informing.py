@@ -28,22 +28,22 @@ from pgm.variables import State, Variable
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_ROUNDING = 1e-14  # nats, which doubles do not tell from nothing
+_ROUNDING = 1e-14  # nats; less is rounding
 _MOST_STATES = 1_000  # joint states of several targets, each a query for all marginals
 
 
 class InformationGains(OfSets, Tabular):
     """The mutual information of each variable, or set of them, with a target, in nats, largest first.
 
-    `entropy` is that of the target. With costs the order is by information per unit of cost.
+    `entropy` is that of the target. With costs, the order is by information per unit of cost.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
     >>> net.add("rain", 0.3); net.add("sprinkler", 0.2)
     >>> net.add("wet", {(False, False): 0.1, ...: 0.9}, parents=["rain", "sprinkler"])
     >>> net.informative("rain", {"wet": True})
-    seen next  information  share
-    sprinkler  0.124839     0.185201
+    observe next  information  share
+    sprinkler     0.124839     0.185201
     rain has an entropy of 0.674073 nats given wet=True
     """
 
@@ -92,12 +92,12 @@ class InformationGains(OfSets, Tabular):
 
         Args:
             ax: axes to draw on; a new figure if left out.
-            kind: "bars", or "map": the network, each variable the darker the more informative it is.
+            kind: "bars", or "map": the network, in which the darker a variable, the more informative it is.
             figsize: width and height of a new figure in inches.
             title: the title.
 
         Raises:
-            InvalidArgument: another kind, or a map of sets.
+            InvalidArgument: there is no such kind, or sets are to be drawn as a map.
         """
         from pgm import plot
 
@@ -123,7 +123,7 @@ class InformationGains(OfSets, Tabular):
                 cost = self.costs.get(names, 0.0)
                 row += [f"{cost:g}", number(value / cost) if cost > 0.0 else "free"]
             rows.append(row)
-        header = ["seen next", "information", "share", *(["cost", "per cost"] if priced else [])]
+        header = ["observe next", "information", "share", *(["cost", "per cost"] if priced else [])]
         given = f" given {condition(self.given)}" if self.given else ""
         whose = joined(self.target, len(self.target))
         notes = [f"{whose} has an entropy of {number(self.entropy)} nats{given}"]
@@ -138,8 +138,8 @@ class Cases:
     Args:
         model: the network.
         target: a name, or several.
-        given: what is known.
-        state: only this state against all others.
+        given: the evidence.
+        state: this state against all others together; None: every state.
     """
 
     def __init__(self, model: Any, target: object, given: Given, state: State | None) -> None:
@@ -191,7 +191,7 @@ class Cases:
 
 
 def gains(model: Any, cases: Cases, over: Sequence[str] | None) -> dict[str, float]:
-    """The mutual information of each variable with the target, given what is known.
+    """The mutual information of each variable with the target, given the evidence.
 
     Args:
         model: the network.
@@ -207,7 +207,7 @@ def gains(model: Any, cases: Cases, over: Sequence[str] | None) -> dict[str, flo
         return {}
     events = cases.events
     if cases.state is not None:  # the other states together
-        events = [*events, {cases.names[0]: _but(variables[cases.names[0]], cases.state)}]
+        events = [*events, {cases.names[0]: _other_than(variables[cases.names[0]], cases.state)}]
     chances = [(event, p) for event, p in zip(events, cases.p.tolist(), strict=True) if p > 0.0]
     after = [shares.given({**cases.given, **event}) for event, _ in chances]
     before = sum((p * share for (_, p), share in zip(chances, after, strict=True)), np.zeros(after[0].size))
@@ -219,12 +219,12 @@ def gains(model: Any, cases: Cases, over: Sequence[str] | None) -> dict[str, flo
 
 
 class _Shares:
-    """The marginals of some variables, one after the other, under any evidence.
+    """The marginals of some variables, concatenated, under any evidence.
 
     Args:
         model: the network.
         names: the variables; continuous ones are left out.
-        whole: whether they are all that are not observed.
+        whole: whether these are all the variables that are not observed.
     """
 
     def __init__(self, model: Any, names: Sequence[str], *, whole: bool) -> None:
@@ -246,7 +246,7 @@ class _Shares:
             self.places = np.repeat(first - self.begins, sizes) + np.arange(int(sizes.sum()))
 
     def given(self, known: Mapping[str, Any]) -> np.ndarray:
-        """The marginals given all this."""
+        """The marginals given this evidence."""
         compiled = self.compiled
         if compiled.gaussians is not None:
             found = self.model.marginals(known, targets=self.names)
@@ -268,7 +268,7 @@ class _Shares:
         return np.maximum(np.add.reduceat(terms, self.begins), 0.0)  # below zero is rounding
 
 
-def _but(variable: Variable, state: State) -> Any:
+def _other_than(variable: Variable, state: State) -> Any:
     return Not(variable.states[variable.code(state)])
 
 
@@ -295,7 +295,7 @@ def set_gain(model: Any, cases: Cases, some: Names) -> float:
 
 
 def candidates(model: Any, cases: Cases, over: object) -> list[str] | None:
-    """The names that may be looked at, checked; None: all.
+    """The variables that may be observed next, checked; None: all.
 
     Args:
         model: the network.
@@ -308,7 +308,7 @@ def candidates(model: Any, cases: Cases, over: object) -> list[str] | None:
     for name in names:
         if name in cases.names or name in cases.given:
             why = "the target" if name in cases.names else "given"
-            raise InvalidArgument(f"over= names {name!r}, which is {why}: nothing is left to see there.")
+            raise InvalidArgument(f"over= names {name!r}, which is {why}: nothing is left to learn from it.")
     return names
 
 

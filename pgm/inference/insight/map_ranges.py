@@ -1,8 +1,8 @@
 """How far each parameter of a network may move before another explanation is the most probable.
 
-With an entry of a table the other entries of its row change in proportion, so every explanation that has the
-entry, another entry of its row, or another row changes by one factor each: the best one stays the best while
-no other of these three kinds overtakes it (Chan & Darwiche 2006).
+When an entry of a table changes, the other entries of its row change in proportion. So explanations that use
+the entry, those that use another entry of its row, and those that use another row each change by a common
+factor: the best one stays the best until the best of another kind overtakes it (Chan & Darwiche 2006).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class MapRange:
     node: str
     key: Any  # the states of the parents and the child
     text: str
-    value: float  # as it is
+    value: float  # the current value
     range: tuple[float, float]
 
     @property
@@ -56,7 +56,7 @@ class MapRange:
 
     @property
     def log_odds_room(self) -> float:
-        """The same in the entry's log-odds."""
+        """How far the entry's log-odds are from the nearest such end."""
         low, high = self.range
         ends = [end for end, inside in ((low, low > 0.0), (high, high < 1.0)) if inside]
         return min((abs(log_odds(end) - log_odds(self.value)) for end in ends), default=float("inf"))
@@ -65,9 +65,9 @@ class MapRange:
 class MapSensitivity(Result, Tabular, Sequence[MapRange]):
     """How far each parameter may move before another explanation is the most probable, closest first.
 
-    The list has parameters that can change it; `stays` counts those that cannot, `left_out` those at 0 or 1.
-    Parameters of distributions other than tables are not included. `s.range("wet", (True, False, True))` asks
-    for any entry.
+    The list has the parameters that can change it; `stays` counts those that cannot, `left_out` those at 0 or
+    1. Parameters of distributions other than tables are not included. `s.range("wet", (True, False, True))`
+    gives the range of any entry.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -113,7 +113,7 @@ class MapSensitivity(Result, Tabular, Sequence[MapRange]):
 
     @property
     def stays(self) -> int:
-        """How many parameters cannot change it, whatever their values."""
+        """How many parameters cannot change the best explanation, whatever their values."""
         return int((self._layout.shown & ~np.isnan(self._low)).sum()) - len(self)
 
     def __len__(self) -> int:
@@ -134,7 +134,7 @@ class MapSensitivity(Result, Tabular, Sequence[MapRange]):
             key: the states of its parents and its own, as for `sensitivity(...).curve`.
 
         Raises:
-            UnknownVariable: a node that has no parameters here.
+            UnknownVariable: the node does not exist or has no parameters here.
             InvalidArgument: there is no such parameter, or it is 0 or 1.
 
         >>> import pgm
@@ -149,7 +149,9 @@ class MapSensitivity(Result, Tabular, Sequence[MapRange]):
         at = nodes[name].begin + index_of(nodes[name], key)
         if np.isnan(self._low[at]):
             text, value = text_of(nodes[name], at - nodes[name].begin), self._layout.values[at]
-            raise InvalidArgument(f"{text} is {value:g}: the others of its row cannot change in proportion.")
+            raise InvalidArgument(
+                f"{text} is {value:g}: the other entries of its row cannot change in proportion."
+            )
         return self._one(at)
 
     def _one(self, at: int) -> MapRange:
@@ -217,7 +219,7 @@ def map_sensitivity(model: Questions, others: Mapping[str, CPD], given: Given) -
     refuse_soft(observed)
     if compiled.gaussians is not None:
         raise InvalidArgument(
-            "The network has continuous variables: ranges are those of explanations by states alone."
+            "The network has continuous variables: there are ranges only for explanations by states alone."
         )
     best = model.map(observed.given)
     assert isinstance(best, Assignment)
@@ -244,8 +246,8 @@ def _ends(share: np.ndarray, layout: SlopeLayout) -> tuple[np.ndarray, np.ndarra
     row_of = np.repeat(np.arange(rows.size), cards)
     mine = np.maximum.reduceat(share, rows)
     table_of = np.repeat(np.arange(len(layout.tables)), layout.tables[:, 2] - layout.tables[:, 1])
-    elsewhere = _but_one(mine, table_of[rows])[row_of]  # of the rows of the table the best of the others
-    beside = _but_one(share, row_of)  # of the entries of the row
+    elsewhere = _largest_other(mine, table_of[rows])[row_of]  # the best in other rows of the table
+    beside = _largest_other(share, row_of)  # the best among the other entries of the row
     with np.errstate(divide="ignore", invalid="ignore"):
         # Explanations with the entry change by t / theta, those beside it by (1 - t) / (1 - theta).
         ratio = beside / share * theta / (1.0 - theta)
@@ -263,8 +265,8 @@ def _ends(share: np.ndarray, layout: SlopeLayout) -> tuple[np.ndarray, np.ndarra
     return low, high
 
 
-def _but_one(values: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """For each value the largest other of its group, 0 if it is alone; groups stand one after the other."""
+def _largest_other(values: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """For each value, the largest other value of its group, 0 if there is none; groups are contiguous."""
     begins = np.flatnonzero(np.diff(group, prepend=-1))
     first = np.maximum.reduceat(values, begins)
     place = np.cumsum(np.diff(group, prepend=-1) != 0) - 1

@@ -67,8 +67,8 @@ class RelevantExplanation:
 class RelevantExplanations(Result, Tabular, Sequence[RelevantExplanation]):
     """Explanations of findings, by decreasing generalised Bayes factor (Yuan, Lim & Lu 2011).
 
-    The factor of states x is P(given | x) over P(given | not x). An explanation is left out where a part of
-    it has a factor as large.
+    The factor of states x is P(given | x) over P(given | not x). An explanation is left out if a part of it
+    has a factor at least as large.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -127,7 +127,7 @@ def relevant_explanation(model: Any, given: Given, over: object, most: object) -
     names = names_of(over, model.variables, least=1)
     for name in names:
         if name in known:
-            raise InvalidArgument(f"over= names {name!r}, which is given: it explains nothing else.")
+            raise InvalidArgument(f"over= names {name!r}, which is given: it cannot be an explanation.")
     largest = min(whole(most, "most=", 1), len(names))
     clock, report = start_clock(), model.query(names[0], known).report
     every: dict[frozenset[tuple[str, State]], RelevantExplanation] = {}
@@ -149,7 +149,7 @@ def relevant_explanation(model: Any, given: Given, over: object, most: object) -
                 look(some)
     else:
         _grow(names, largest, look, every)
-        advice = f"{count:,} sets are too many: each was grown by the variable that helps most"
+        advice = f"{count:,} sets are too many to try: one was grown by the variable that helps most"
         report = Report("greedy", exact=False, advice=advice, given=report.given)
     kept = [one for key, one in every.items() if not _dominated(key, one, every)]
     kept.sort(key=lambda one: (-one.factor, len(one.states)))
@@ -180,7 +180,7 @@ def _dominated(
     one: RelevantExplanation,
     every: Mapping[frozenset[tuple[str, State]], RelevantExplanation],
 ) -> bool:
-    """Whether a part of it is as good."""
+    """Whether a part of this explanation is at least as good."""
     parts = (frozenset(s) for size in range(1, len(key)) for s in combinations(key, size))
     return any(part in every and every[part].factor >= one.factor * (1.0 - 1e-12) for part in parts)
 
@@ -190,8 +190,8 @@ class Turn:
     """A change of some findings that makes another state of the target the most probable."""
 
     changes: Mapping[str, State]
-    answer: State  # the most probable state then
-    probability: float  # of that
+    answer: State  # the state of the target that is then most probable
+    probability: float  # its probability then
 
 
 def turning(model: Any, target: object, given: Given, to: State | None, most: object) -> list[Turn]:
@@ -205,15 +205,15 @@ def turning(model: Any, target: object, given: Given, to: State | None, most: ob
     }
     names = [name for name in known if name not in kept]
     if not names:
-        raise InvalidArgument(f"{listed(kept)}: only discrete findings can be changed, and there is none.")
+        raise InvalidArgument(f"{listed(kept)}: only discrete findings can be changed, and there are none.")
     largest = min(whole(most, "most=", 1), len(names))
     clock = start_clock()
     compiled = model._compile_in(clock)
-    now = int(model.query(variable.name, known).values.argmax())
+    current = int(model.query(variable.name, known).values.argmax())
     wanted = None if to is None else variable.code(to)
-    if wanted == now:
+    if wanted == current:
         raise InvalidArgument(
-            f"{variable.name!r} is {shown(to)} most probably as it is: name another state as to=."
+            f"{shown(to)} is already the most probable state of {variable.name!r}: name another one as to=."
         )
     own = np.array([observed.hard[name] for name in names], dtype=np.int32)
     cards = [model.variables[name].card for name in names]
@@ -246,7 +246,7 @@ def turning(model: Any, target: object, given: Given, to: State | None, most: ob
             if log == -math.inf:
                 continue
             best = int(share.argmax())
-            if best != now if wanted is None else best == wanted:
+            if best != current if wanted is None else best == wanted:
                 turned = {names[i]: model.variables[names[i]].states[int(row[i])] for i in some}
                 found.append(Turn(turned, variable.states[best], float(share[best])))
         if found:

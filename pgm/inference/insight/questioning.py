@@ -31,7 +31,7 @@ _MOST_NODES = 20_000  # of a tree
 class NextQuestion:
     """What to observe next; `name` is None if it is better to stop, and `reason` says why.
 
-    `outcomes` has for each answer that is possible its probability and P(target | that answer too).
+    `outcomes` has, for each possible answer, its probability and P(target | given, answer).
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -85,10 +85,10 @@ class DiagnosisStep:
 
 
 class Diagnosis(Result, Tabular):
-    """A diagnosis as a decision tree: at each node the most informative question, until it should stop.
+    """A diagnosis as a decision tree: the most informative question at each node, until it is time to stop.
 
     `right` is the probability that its conclusion is the true state, `questions` how many it asks on
-    average, and `cost` what they cost.
+    average, and `cost` what these cost on average.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -147,7 +147,7 @@ class Diagnosis(Result, Tabular):
 
     @property
     def cost(self) -> float:
-        """What the questions cost on average; those of a group together cost what the group does."""
+        """What the questions cost on average; variables that form a group cost what the group does."""
         if not self.costs:
             return 0.0
         paths = ((step, asked) for step, asked, _ in _walk(self.root) if step.question is None)
@@ -156,14 +156,14 @@ class Diagnosis(Result, Tabular):
     def follow(self, frame: Any) -> dict[str, np.ndarray]:
         """Ask the questions of each row of a frame: {"conclusion": states, "questions": how many}.
 
-        If a row has no answer to a question, the conclusion is from what is known by then.
+        If a row has no answer to a question, the conclusion is drawn from the answers before it.
 
         Args:
             frame: a dict of columns, or a data frame of pandas or polars.
 
         Raises:
             UnknownVariable: a question is not a column.
-            UnknownState: a value that is not a state of its variable.
+            UnknownState: a value is not a state of its variable.
 
         >>> import pgm
         >>> net = pgm.BayesianNetwork()
@@ -194,7 +194,7 @@ class Diagnosis(Result, Tabular):
         return _as_dict(self.root)
 
     def to_pandas(self) -> pd.DataFrame:
-        """A frame with a row for each node, in order."""
+        """A frame with a row for each node, in the order of the printed table."""
         rows = []
         for step, asked, said in _walk(self.root):
             best = step.conclusion
@@ -251,7 +251,7 @@ def _answered(step: DiagnosisStep, value: object) -> DiagnosisStep:
 
 
 def _walk(root: DiagnosisStep) -> Iterator[tuple[DiagnosisStep, tuple[str, ...], str]]:
-    """The nodes in order, with the questions asked before and the last answer."""
+    """The nodes, each before those below it, with the questions asked before and the last answer."""
     waiting: list[tuple[DiagnosisStep, tuple[str, ...], str]] = [(root, (), "")]
     while waiting:
         step, asked, said = waiting.pop()
@@ -273,7 +273,7 @@ def _best(
     model: Any, variable: Variable, given: Mapping[str, Any], over: Sequence[str] | None,
     costs: Mapping[frozenset[str], float], sure: float, least: float, spent: Sequence[str] = (),
 ) -> tuple[str | None, str, float, float, np.ndarray]:  # fmt: skip
-    """The best question, or None, with the reason; its gain, its cost, and P(target | given)."""
+    """The best question, or None, and the reason; its gain, its cost, and P(target | given)."""
     cases = Cases(model, variable.name, given, None)
     p = np.zeros(variable.card)
     for event, share in zip(cases.events, cases.p.tolist(), strict=True):
@@ -297,7 +297,7 @@ def _best(
         unit = " for each unit of cost" if costs else ""
         return (
             None,
-            f"the best, {best}, gives only {found[best]:.3g} nats{unit}",
+            f"the best question, {best}, gains only {found[best]:.3g} nats{unit}",
             found[best],
             prices[best],
             p,

@@ -30,7 +30,7 @@ class AnswerSensitivity(Result, Tabular):
     """The derivative of a posterior probability with respect to each parameter, largest first.
 
     A change of an entry changes the others of its row in proportion. `s["wet"]` has the shape of the table;
-    `s.curve("wet", (True, False, True))` is the answer as a function of one entry, by the states of the
+    `s.curve("wet", (True, False, True))` is the answer as a function of one entry, named by the states of the
     parents and of the child. `s.left_out` counts parameters that are 0 or 1, which proportional scaling
     cannot move; with `zeros=True` they are included.
 
@@ -118,7 +118,7 @@ class AnswerSensitivity(Result, Tabular):
         return int(self._slopes.size) - self.left_out
 
     def __iter__(self) -> Iterator[Curve]:
-        """The curves, the largest derivative first; of a row of two states only the second."""
+        """The curves, the largest derivative first; of a row with two states only that of the second."""
         return map(self._curve, self._live.tolist())
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -132,13 +132,13 @@ class AnswerSensitivity(Result, Tabular):
         """Return the answer as a function of one parameter.
 
         Args:
-            name: a node that matters.
+            name: a node that matters to the answer.
             key: the states of the parents and of the child, in the order of the table, or {name: state}; the
                 state alone if there are no parents; for gates and densities the parameter's printed name.
 
         Raises:
-            UnknownVariable: a node that is not in the network, or does not matter.
-            InvalidArgument: no such parameter, or the answer is not a ratio of linear functions of it.
+            UnknownVariable: the node is not in the network, or does not matter.
+            InvalidArgument: there is no such parameter, or it is 0 or 1.
 
         >>> import pgm
         >>> net = pgm.BayesianNetwork()
@@ -151,8 +151,8 @@ class AnswerSensitivity(Result, Tabular):
         at = node.begin + index_of(node, key)
         if math.isnan(self._slopes[at]):
             raise InvalidArgument(
-                f"{text_of(node, at - node.begin)}: this parameter is {self._values[at]:g}, and the "
-                "others cannot change in proportion. sensitivity(..., zeros=True) includes such parameters."
+                f"{text_of(node, at - node.begin)}: this parameter is {self._values[at]:g}, and the others "
+                "of its row cannot change in proportion. sensitivity(..., zeros=True) includes such ones."
             )
         return self._curve(at)
 
@@ -214,7 +214,7 @@ class AnswerSensitivity(Result, Tabular):
             title: the title.
 
         Raises:
-            InvalidArgument: another kind.
+            InvalidArgument: there is no such kind.
         """
         from pgm import plot
 
@@ -324,7 +324,7 @@ def index_of(node: Node, key: Any) -> int:
 
 
 def text_of(node: Node, index: int) -> str:
-    """A parameter as it is printed."""
+    """A parameter as printed, such as wet=True | rain=False."""
     key = node.key(index)
     if not node.scope:
         return f"{label(node.name)}: {key}"

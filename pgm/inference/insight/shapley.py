@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_EXACT = 20  # findings for which every subset is evaluated
-_AT_ONCE = 1 << 18  # rows in all subsets
-_ORDERS = 1_000  # pairs of orders that are sampled beyond that
+_AT_ONCE = 1 << 18  # rows evaluated at once, counting each subset of each
+_ORDERS = 1_000  # pairs of orders sampled if there are more findings
 
 
 class ShapleyValues(Result, Tabular, Mapping[str, float]):
     """The contribution of each finding to P(state | given): {finding: value}; they sum to the total change.
 
-    The worth of a set of findings is the answer given it alone; the value of a finding is what it
-    adds, averaged over all orders of the findings (Shapley 1953). Beyond 20 findings orders are sampled:
+    The worth of a set of findings is the answer given it alone; the value of a finding is what it adds,
+    averaged over all orders of the findings (Shapley 1953). Beyond 20 findings, orders are sampled, and
     `errors` has the standard error of each value.
 
     >>> import pgm
@@ -53,7 +53,7 @@ class ShapleyValues(Result, Tabular, Mapping[str, float]):
     report: Report
     aim: Aim
     before: float
-    errors: Mapping[str, float]  # standard errors; empty where the values are exact
+    errors: Mapping[str, float]  # standard errors; empty if the values are exact
     _values: dict[str, float]
 
     def __init__(
@@ -157,7 +157,7 @@ def shapley(
 
 
 def shapley_of_rows(model: Any, target: object, frame: Any, state: State | None) -> Any:
-    """See `BayesianNetwork.shapley`, of every row of a frame."""
+    """See `BayesianNetwork.shapley`; for every row of a frame."""
     clock = start_clock()
     variable, _ = target_of(model, target, None)
     if state is None and variable.states != (False, True):
@@ -174,7 +174,7 @@ def shapley_of_rows(model: Any, target: object, frame: Any, state: State | None)
     names, n = list(data.codes), len(data.codes)
     if n > MOST_EXACT:
         raise InvalidArgument(
-            f"The frame has {n} columns of findings, and all sets of at most {MOST_EXACT} are asked for: "
+            f"The frame has {n} columns of findings; frame= evaluates every subset, of at most {MOST_EXACT}: "
             "leave some out, or ask row by row with orders=."
         )
     codes = np.array(list(data.codes.values()), dtype=np.int32).reshape(n, data.n_rows).T
@@ -198,10 +198,10 @@ def shapley_of_rows(model: Any, target: object, frame: Any, state: State | None)
 
 
 def every_set(n: int) -> np.ndarray:
-    """All sets of n things: (2**n, n); member i belongs to the sets whose index has bit i.
+    """All subsets of n things: (2**n, n); thing i belongs to the sets whose index has bit i.
 
     Args:
-        n: how many.
+        n: how many things.
 
     >>> every_set(2).tolist()
     [[False, False], [True, False], [False, True], [True, True]]

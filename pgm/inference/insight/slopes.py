@@ -1,4 +1,4 @@
-"""The slope of log P(known) for every parameter: entries of tables all at once, others by kind."""
+"""The slope of log P(known) in every parameter: entries of tables all at once, others by kind."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class Node:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The indices of the parameters."""
+        """The shape of the table, or of the list of other parameters."""
         if self.scope:
             return tuple([self.variables[i].card for i in self.scope])
         return (len(self.names),)
 
     def key(self, index: int) -> Any:
-        """The name of a parameter: the states of the parents and the child, or its own name."""
+        """The key of a parameter: the states of the parents and the child, or its own name."""
         if not self.scope:
             return self.names[index]
         codes = np.unravel_index(index, self.shape)
@@ -55,20 +55,20 @@ class SlopeLayout:
     """The parameters that matter to a target and the evidence, concatenated: tables first."""
 
     variables: VariableList  # of the model
-    tables: np.ndarray  # (tables, 5): whose, begin, end, and where its scope begins and ends in `scopes`
+    tables: np.ndarray  # (tables, 5): index in `named`, begin, end, begin and end of its scope in `scopes`
     scopes: np.ndarray
     named: Sequence[str]  # the variables that tables belong to
     others: tuple[Node, ...]
     values: np.ndarray
     linear: np.ndarray  # whether P(known) is linear in it
-    shown: np.ndarray  # whether its row needs it: of two entries the second says all
-    entries: np.ndarray  # of the tables, where each stands among all entries of the program
-    rows: np.ndarray  # where the rows of these begin
-    cards: np.ndarray  # and how many states each row has
+    shown: np.ndarray  # False for the first entry of a row of two: the second says all
+    entries: np.ndarray  # where each entry of the tables is among all entries of the program
+    rows: np.ndarray  # where each row of the tables begins
+    cards: np.ndarray  # how many states each row has
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """Whose they are, one node after the other."""
+        """The nodes that the parameters belong to, in order."""
         scopes = self.scopes.tolist()
         plain = [
             Node(self.named[i], begin, end, self.variables, tuple(scopes[first:last]), ())
@@ -79,7 +79,7 @@ class SlopeLayout:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Counts:
-    """The expected counts of each entry; derivatives and statistics if requested."""
+    """The expected count of each entry; derivatives and other statistics if they are needed."""
 
     flat: np.ndarray
     exact: Mapping[int, np.ndarray] | None
@@ -87,13 +87,13 @@ class Counts:
 
 
 class Parameters:
-    """The parameters of a network: which of its tables have entries as parameters, and which have not.
+    """The parameters of a network: entries of tables, and the parameters of other distributions.
 
     Args:
         model: the network.
         compiled: its snapshot.
         others: the distributions with parameters other than the entries of a table.
-        zeros: whether entries that are 0 or 1 are asked for.
+        zeros: whether entries that are 0 or 1 are included.
         clock: the clock of the question.
     """
 
@@ -165,7 +165,7 @@ class Parameters:
         )
 
     def slopes(self, at: Counts, layout: SlopeLayout) -> np.ndarray:
-        """The slope of log P(known) for each parameter, with its row in proportion; NaN: it has none."""
+        """The slope of log P(known) in each parameter, its row changing in proportion; NaN: it has none."""
         flat, cards = at.flat[layout.entries], layout.cards
         theta = layout.values[: flat.size]
         if cards.size:
@@ -180,7 +180,7 @@ class Parameters:
                 found[certain] = np.nan
             else:
                 free = _flat(at.exact, self.compiled.program.entries_at)[layout.entries]
-                found[certain] = _of_certain(free, theta, layout.rows, cards)[certain]
+                found[certain] = _certain_slopes(free, theta, layout.rows, cards)[certain]
         else:
             found = flat
         own = [parameters.slopes for _, parameters in self._own(at)]
@@ -201,7 +201,7 @@ class Parameters:
         return [name for name in self.compiled.names if not variables[name].continuous]
 
     def _plain(self) -> np.ndarray:
-        """Which of these have a table that is written as such."""
+        """Which of the discrete variables have a table whose entries are their parameters."""
         plain = np.ones(len(self._discrete), bool)
         if self.others:
             plain[[i for i, name in enumerate(self._discrete) if name in self.others]] = False
@@ -209,7 +209,7 @@ class Parameters:
 
 
 def _values(program: Program, tables: np.ndarray, entries: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """The parameters at these entries of the program."""
+    """The values of these entries of the program."""
     p = program.arrays
     places = entries + np.repeat((p.table_at - program.entries_at[:-1])[tables], sizes)
     values, powers = program.values[places], np.repeat(p.exponent[tables], sizes)
@@ -227,8 +227,8 @@ def _flat(tables: Mapping[int, np.ndarray], begins: np.ndarray) -> np.ndarray:
     return found
 
 
-def _of_certain(free: np.ndarray, theta: np.ndarray, rows: np.ndarray, cards: np.ndarray) -> np.ndarray:
-    """Slopes from derivatives for independent entries; a decrease of a 1 is shared evenly by its row."""
+def _certain_slopes(free: np.ndarray, theta: np.ndarray, rows: np.ndarray, cards: np.ndarray) -> np.ndarray:
+    """Slopes from the derivatives of independent entries; what a 1 loses its row shares evenly."""
     weighted = np.where(theta > 0.0, theta * free, 0.0)
     total = np.repeat(np.add.reduceat(weighted, rows), cards) - weighted
     plain = np.repeat(np.add.reduceat(free, rows), cards) - free

@@ -19,12 +19,12 @@ from pgm.inference.trees.batching.layouts import Wanted
 from pgm.runtime.clock import Clock
 from pgm.variables import Variable
 
-_AT_ONCE = 1 << 16  # rows
+_AT_ONCE = 1 << 16  # subsets in one batch
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The evidence, of which subsets are taken.
+    """Evidence, for answers given its parts.
 
     Args:
         model: the model.
@@ -64,7 +64,7 @@ class Parts:
         return shares, logs
 
     def _one_by_one(self, sets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The same for findings other than states, or with continuous variables."""
+        """`answers` for findings other than states, or with continuous variables."""
         names = list(self.known)
         parts = (
             {name: self.known[name] for name, there in zip(names, part.tolist(), strict=True) if there}
@@ -80,12 +80,12 @@ def one_by_one(
     n: int,
     clock: Clock,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """P(target | part) and log P(part), a question for each; NaN and minus infinity where it is impossible.
+    """P(target | part) and log P(part), one question each; NaN and minus infinity where it is impossible.
 
     Args:
         model: the model, which may have continuous variables.
         target: the target variable; None: only P(part).
-        parts: what is given, evidence of any kind.
+        parts: the parts of the evidence, of any kind.
         n: how many parts there are.
         clock: the clock of the question.
     """
@@ -109,8 +109,8 @@ def rows_of(
 
     Args:
         compiled: the model, without continuous variables.
-        names: of the columns.
-        codes: (rows, columns), -1 where nothing is known.
+        names: the names of the columns.
+        codes: (rows, columns), -1 where a cell is missing.
         targets: at most one name, which is not one of the columns.
         clock: the clock of the question.
     """

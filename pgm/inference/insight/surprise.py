@@ -1,4 +1,4 @@
-"""Anomalous rows of a frame and their cells: log-probabilities of each cell given the rest."""
+"""Anomalous rows of a frame and their cells: the log-probability of each cell given the rest of its row."""
 
 from __future__ import annotations
 
@@ -38,19 +38,17 @@ class OddCell:
     name: str
     value: object
     surprise: float
-    likely: (
-        State | None
-    )  # the most probable state given the rest; None if continuous, or where nothing is possible
+    likely: State | None  # the most probable state given the rest; None if continuous or all impossible
 
 
 class Surprises(Result, Tabular):
     """How improbable rows are, and each of their cells given the rest of its row, in nats.
 
     `rows` is -log P(row), `cells[name]` is -log P(cell | rest of its row): infinite where the cell alone
-    makes the row impossible, NaN where nothing was observed or the rest is impossible already. Of
-    continuous columns they are densities. `oddest` are the cells with the largest surprise. With a rate of
-    false alarms `row_limit` and `cell_limit` are what that share of complete rows of the model itself
-    exceeds, in themselves or in their oddest cell.
+    makes the row impossible, NaN where nothing was observed or the rest is already impossible. For continuous
+    columns P is a density. `oddest` are the cells with the largest surprise. With a false alarm rate,
+    `row_limit` and `cell_limit` are the thresholds that this share of complete rows sampled from the model
+    exceeds, as a row or in the oddest cell.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -134,7 +132,7 @@ class Surprises(Result, Tabular):
 
         Args:
             ax: axes to draw on; a new figure if left out.
-            count: how many rows.
+            count: how many rows to draw.
             figsize: width and height of a new figure in inches.
             title: the title.
         """
@@ -225,7 +223,7 @@ def _unsigned(values: np.ndarray) -> np.ndarray:
 def _by_blankets(
     compiled: ModelSnapshot, names: list[str], codes: np.ndarray
 ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Complete rows: a cell given the rest depends on the tables that hold it, and on nothing else."""
+    """For complete rows: a cell given the rest depends only on the tables that its variable is in."""
     program = compiled.program
     p, begins = program.arrays, program.entries_at.tolist()
     values, powers = program.entries()
@@ -270,7 +268,7 @@ def _by_blankets(
 def _by_columns(
     model: Questions, compiled: ModelSnapshot, frame: Any
 ) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, list[Any]]]:
-    """Where some variables are continuous: the rows with each column left out in turn."""
+    """For models with continuous variables: the rows with each column left out in turn."""
     wanted = among(frame, compiled.by_name, compiled.position, frozenset())
     held = {name: list(frame[name]) for name in wanted}
 
@@ -302,7 +300,7 @@ def _missing(value: object) -> bool:
 def _limits(
     model: Questions, compiled: ModelSnapshot, names: list[str], rate: float, seed: Any
 ) -> tuple[float, float]:
-    """The quantile over the model's own rows: of the row itself, or of its oddest cell."""
+    """The quantiles over rows sampled from the model: of the row, and of its oddest cell."""
     count = max(_DRAWN, math.ceil(_BEYOND / rate))
     drawn = model.sample(count, seed=generator(seed))
     frame = {name: drawn[name] for name in names}

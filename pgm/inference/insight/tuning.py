@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _STEPS = 100
-_REACHED, _STILL = 1e-10, 1e-9  # of the answer; changes below are rounding
+_REACHED, _STILL = 1e-10, 1e-9  # how close the answer must come; smaller changes of a table are rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def tune(
 ) -> Tuning:
     """See `BayesianNetwork.tune`."""
     if (at_least is None) == (at_most is None):
-        raise InvalidArgument("tune takes a goal: at_least= or at_most=, one of the two.")
+        raise InvalidArgument("tune takes one goal: either at_least= or at_most=.")
     name, goal = ("at least", at_least) if at_least is not None else ("at most", at_most)
     if goal is None or not is_number(goal) or not 0.0 <= goal <= 1.0:
         raise InvalidArgument(f"The goal is a probability, from 0 to 1, not {shown(goal)}.")
@@ -179,7 +179,7 @@ def _out_of_reach(found: AnswerSensitivity, name: str, wanted: float, *, rising:
     return (
         f"No change of one parameter makes {found.aim.title} {name} {wanted:g}: it is "
         f"{found.probability:.6g}, "
-        f"and the farthest that one takes it is {best:.6g}, with {curve.text} at {end:g}. "
+        f"and the farthest that one change takes it is {best:.6g}, with {curve.text} at {end:g}. "
         "Ask for that, or for the least change of several parameters: several=True."
     )
 
@@ -187,48 +187,50 @@ def _out_of_reach(found: AnswerSensitivity, name: str, wanted: float, *, rising:
 def _several(model: Any, found: AnswerSensitivity, goal: float) -> dict[str, np.ndarray]:
     """The least change (sum of squares) of all entries that are neither 0 nor 1, by successive projections.
 
-    Each step moves to the nearest point of the plane on which the answer, as its derivatives now see it,
-    is the goal. {} if that does not arrive.
+    Each step moves to the nearest point of the plane on which the answer, linearised at the current point, is
+    the goal. {} if the steps do not converge.
     """
     asked, known = found.aim, found.aim.given
     event = {**known, asked.name: asked.state}
     own = model._own_parameters()
     start = {name: np.array(model.cpd(name).values) for name in found.nodes if name not in own}
-    now, base = dict(start), dict(start)
+    current, base = dict(start), dict(start)
     free = {name: (table > 0.0) & (table < 1.0) for name, table in start.items()}
     trial = model.copy()
     for _ in range(_STEPS):
         p = float(trial.query(asked.name, known)[asked.state])
         if abs(p - goal) <= _REACHED:
-            return {name: now[name] for name in now if np.abs(now[name] - start[name]).max() > _STILL}
+            return {
+                name: current[name] for name in current if np.abs(current[name] - start[name]).max() > _STILL
+            }
         if p in (0.0, 1.0):
             break
         above, below = trial.gradients(event), trial.gradients(known)
-        slopes = {name: _in_rows(p * (above[name] - below[name]), free[name]) for name in now}
+        slopes = {name: _within_rows(p * (above[name] - below[name]), free[name]) for name in current}
         norm = sum(float((slope**2).sum()) for slope in slopes.values())
         if norm == 0.0:
             break
-        gap = goal - p + sum(float((slopes[n] * (now[n] - base[n])).sum()) for n in now)
+        gap = goal - p + sum(float((slopes[n] * (current[n] - base[n])).sum()) for n in current)
         for name, slope in slopes.items():
             moved = base[name] + gap / norm * slope
             out = free[name] & ((moved <= 0.0) | (moved >= 1.0))
-            if out.any():  # it stays at its end from now on
+            if out.any():  # these stay at 0 or 1 from here on
                 free[name] = free[name] & ~out
-                base[name] = _summing(np.where(out, np.clip(moved, 0.0, 1.0), base[name]), free[name])
-                moved = _summing(np.where(free[name], moved, base[name]), free[name])
-            now[name] = np.clip(moved, 0.0, 1.0)
-            trial.set(name, now[name] / now[name].sum(axis=-1, keepdims=True))
+                base[name] = _summing_to_one(np.where(out, np.clip(moved, 0.0, 1.0), base[name]), free[name])
+                moved = _summing_to_one(np.where(free[name], moved, base[name]), free[name])
+            current[name] = np.clip(moved, 0.0, 1.0)
+            trial.set(name, current[name] / current[name].sum(axis=-1, keepdims=True))
     return {}
 
 
-def _summing(table: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """The table with its free entries moved alike so that rows sum to one."""
+def _summing_to_one(table: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """The table with its free entries shifted by equal amounts so that rows sum to one."""
     count = free.sum(axis=-1, keepdims=True)
     off = 1.0 - table.sum(axis=-1, keepdims=True)
     return np.asarray(table + free * np.divide(off, count, out=np.zeros(count.shape), where=count > 0))
 
 
-def _in_rows(slope: np.ndarray, free: np.ndarray) -> np.ndarray:
+def _within_rows(slope: np.ndarray, free: np.ndarray) -> np.ndarray:
     """The part of a slope along which rows keep their sums, and entries that are not free stay."""
     inside = np.where(free, slope, 0.0)
     count = free.sum(axis=-1, keepdims=True)

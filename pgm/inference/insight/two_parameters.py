@@ -42,7 +42,7 @@ class Surface:
         powers = np.outer([1.0, x], [1.0, y])
         below = float((self.below * powers).sum())
         if below <= 1e-12 * float(np.abs(self.below).sum()):
-            raise InvalidArgument("With these values the evidence would be impossible.")
+            raise InvalidArgument(f"With {x:g} and {y:g} the evidence would be impossible.")
         return min(max(float((self.above * powers).sum()) / below, 0.0), 1.0)  # beyond is rounding
 
     def plot(
@@ -75,8 +75,8 @@ def of_two(
 ) -> Surface:
     """See `BayesianNetwork.sensitivity_of_two`.
 
-    The answer is a ratio of polynomials linear in each parameter: derivatives by the second, taken at two
-    values of the first, give the four coefficients above and the four below.
+    The answer is a ratio of polynomials linear in each parameter: derivatives with respect to the second, at
+    two values of the first, give the four coefficients of the numerator and the four of the denominator.
     """
     for one in (first, second):
         if not isinstance(one, tuple) or len(one) != 2:
@@ -121,7 +121,7 @@ def of_two(
 
 
 def _changed(model: Any, name: str, index: tuple[int, ...], value: float) -> Any:
-    """The network with one entry at this value, the others of its row in proportion."""
+    """The network with one entry set to this value, and the others of its row scaled in proportion."""
     table = np.array(model.cpd(name).values)
     row = table[index[:-1]]
     rest = 1.0 - row[index[-1]]
