@@ -277,7 +277,7 @@ def test_auto_says_that_the_search_ran_out_of_time():
     limit = round(2 * slowness())  # what comes before the search takes a part of it
     with pgm.config(time_limit=limit), pytest.raises(pgm.OutOfTime, match=rf"search.* {limit} s") as late:
         net.log_partition()
-    assert "No tree" in str(late.value)
+    assert "No clique tree" in str(late.value)
 
 
 def test_auto_does_not_search_where_tables_are_full():

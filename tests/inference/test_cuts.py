@@ -391,7 +391,7 @@ def test_what_roof_duality_labels_holds_in_every_best_assignment(data: st.DataOb
         return
     sign = flow.curves(pairs.tables, pairs.forbidden, 4 * e.error)
     states = np.full(use.size, -1)
-    flow._roof(pairs, sign, use, 14 * e.error * pairs.uses, states, clock)
+    flow._by_roof_duality(pairs, sign, use, 14 * e.error * pairs.uses, states, clock)
     top = oracle.best()[0][1]
     everybody = [codes for codes, weight in oracle.best(k=512) if weight == top]
     for i, v in enumerate(case.reduced.variables.tolist()):

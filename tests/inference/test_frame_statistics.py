@@ -223,7 +223,7 @@ def test_a_step_of_em_costs_about_as_much_as_all_marginals() -> None:
 
 def test_what_is_wrong_is_said() -> None:
     net = hybrid()
-    with pytest.raises(InvalidArgument, match="evidence of one case"):
+    with pytest.raises(InvalidArgument, match="evidence on one case"):
         net.expected_counts({"c": "u"}, weights=[1.0])
     with pytest.raises(InvalidArgument, match="one number for each of the 2 rows"):
         net.expected_counts({"c": ["u", "v"]}, weights=[1.0])

@@ -118,7 +118,9 @@ def test_equals_come_as_declared_and_too_many_are_said():
     assert set(first.values()) == {"a"}
     assert set(second.values()) == {"b"}
     assert third.log_joint == pytest.approx(10 * math.log(3.0))
-    assert first.report.advice == third.report.advice == "of several equally probable ones any may be found"
+    assert (
+        first.report.advice == third.report.advice == "of several equally probable answers any may be found"
+    )
 
     mrf = pgm.MarkovNetwork()
     for i in range(12):

@@ -135,7 +135,7 @@ def test_blocks_that_cannot_be():
     for blocks, given_, said in (
         ([["a", "b"]], {}, "'a', 'b', 'c' has several of its variables in one block of structured="),
         ([["a", "b"], ["b", "c"]], {}, "'b' is in structured= twice"),
-        ([["a", "b", "c"]], {"a": pgm.Soft({True: 0.5, False: 0.5})}, "'a' has a pgm.Soft"),
+        ([["a", "b", "c"]], {"a": pgm.Soft({True: 0.5, False: 0.5})}, "'a' has pgm.Soft evidence"),
     ):
         with pytest.raises(pgm.InvalidArgument, match=said):
             net.marginals(given_, engine=pgm.engines.MeanField(structured=blocks))

@@ -209,7 +209,7 @@ def test_numbers_that_do_not_matter_are_no_hindrance(engine: str) -> None:
 def test_questions_about_numbers_are_refused_by_name(engine: str) -> None:
     net = line()
     # Belief propagation takes numbers, but no mixtures of them: tests/inference/test_gaussian_messages.py.
-    error, what = pgm.InvalidArgument, "'y' is continuous; ask for others"
+    error, what = pgm.InvalidArgument, "'y' is continuous; ask for other variables"
     if engine == "loopy":
         error, what = pgm.InvalidEvidence, "depend on 's', so their distributions are mixtures"
     with pytest.raises(error, match=what):

@@ -41,7 +41,7 @@ def test_trees_are_small(name):
 
 def test_the_plan_says_which_tree_is_taken():
     net = network("alarm")
-    assert net.plan().tree == "made once: nothing is observed"
+    assert net.plan().tree == "built once: nothing is observed"
     assert net.plan("HR", {"CVP": "LOW"}).tree.startswith("sliced by what is observed")
     assert "sliced" in repr(net.plan("HR", {"CVP": "LOW"}))
     munin = network("munin")
@@ -211,7 +211,7 @@ def test_samples_take_what_their_plan_says(given):
         tracemalloc.stop()
     room = 4e6 * 8  # of uniform numbers, drawn in parts
     assert planned - room < peak < planned + room
-    assert f"{n * len(net.variables):.2g} numbers" in str(refused.value)
+    assert f"{n * len(net.variables):.2g} values" in str(refused.value)
 
 
 def test_a_plan_that_does_not_fit_says_what_would():
@@ -243,11 +243,11 @@ def test_a_plan_says_what_wide_numbers_would_take():
     assert plan.bytes > 1.5 * plan.bytes_in_doubles
     with pgm.config(memory_limit=round(plan.bytes_in_doubles) + 1):
         assert mrf.plan("x0").fits
-    assert "if doubles do" in repr(plan)
+    assert "if doubles suffice" in repr(plan)
     assert plan.to_dict()["bytes_in_doubles"] == plan.bytes_in_doubles
     plain = network("alarm").plan("HR")
     assert plain.bytes == plain.bytes_in_doubles
-    assert "if doubles do" not in repr(plain)
+    assert "if doubles suffice" not in repr(plain)
 
 
 def gates() -> pgm.BayesianNetwork:
@@ -293,13 +293,13 @@ def test_who_is_late_while_compiling_is_not_sent_to_another_engine(monkeypatch):
     net = pgm.load_network("asia")
     for call in (lambda: net.query("lung"), lambda: net.map(), lambda: net.compile("lung")):
         said = message(call)
-        assert "It went into compiling the model, which every engine needs. A compilation that" in said
+        assert "The time went into compiling the model, which every engine needs. A compilation that" in said
         assert "approximate" not in said
     plain = pgm.BayesianNetwork()  # nothing here is impossible: no clock is looked at while it compiles
     plain.add("a", 0.5)
     plain.add("b", {True: 0.5, False: 0.25}, parents=["a"])
     said = message(lambda: plain.query("b"))
-    assert "It went into compiling the model, which is kept: ask again." in said
+    assert "The time went into compiling the model, which is kept: ask again." in said
 
 
 def test_who_is_late_learns_of_engines_that_can():

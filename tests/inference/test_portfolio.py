@@ -107,7 +107,7 @@ def test_draws_choose_between_answers(hurried):
     loopy = mrf.marginals(engine="loopy")
     found = mrf.marginals(engine=Best(seconds=3))
     assert (
-        "the tightest of 'clique-sequence', 'loopy', 'bounds', 'importance', 'importance by bounds' is of"
+        "tightest of 'clique-sequence', 'loopy', 'bounds', 'importance', 'importance by bounds' is that of"
         in (found.report.advice)
     )
     assert error(found) < 0.5 * error(loopy)
@@ -120,7 +120,7 @@ def test_answers_are_moved_into_the_bounds():
     low, high = np.array([0.1, 0.5, 0.0, 0.9]), np.array([0.5, 0.9, 0.1, 1.0])
     middle = np.array([0.3, 0.7, 0.05, 0.95])
     values = np.array([0.05, 0.95, 0.08, 0.92])
-    found = portfolio._inside(values, middle, pgm.results.Intervals(low, high), np.array([0, 2, 4]))
+    found = portfolio._moved_inside(values, middle, pgm.results.Intervals(low, high), np.array([0, 2, 4]))
     assert found == pytest.approx([0.1, 0.9, 0.08, 0.92])
 
 
@@ -197,7 +197,7 @@ def test_who_comes_too_late_says_how_long_it_had(monkeypatch):
     with (
         pgm.config(time_limit=0.2),
         pytest.raises(
-            pgm.OutOfTime, match=r"no engine had one within its 0\.2 s\. .*pgm\.set_config\(time_limit="
+            pgm.OutOfTime, match=r"no engine found one within 0\.2 s\. .*pgm\.set_config\(time_limit="
         ),
     ):
         model.k_best(k=2, engine=Best(seconds=5.0))

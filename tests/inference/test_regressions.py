@@ -285,7 +285,7 @@ def test_a_contradiction_is_only_called_smallest_if_it_is(monkeypatch):
         found, said = caught.value, str(caught.value)
         assert net.probability(found.contradiction) == 0.0
         assert found.smallest == (found.contradiction == {"x3": True, "z": True} and len(asked) <= allowed)
-        assert ("without any one of these the rest can" in said) == found.smallest
+        assert ("but can be if any one of these is left out" in said) == found.smallest
         assert ("Fewer of these may already be impossible" in said) != found.smallest
         sizes.append(len(found.contradiction))
     assert sizes[0] == 11

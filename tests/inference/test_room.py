@@ -59,7 +59,7 @@ def test_cuts_of_a_large_grid_are_refused_before_they_take_memory() -> None:
     compiling, reducing, cutting = json.loads(out)
     assert "Compiling this model of 1,000,000 variables" in compiling[0]
     assert compiling[1] < 100e6
-    assert "What is left to answer from" in reducing[0]
+    assert "Reduced to what the question needs" in reducing[0]
     assert reducing[1] < 100e6
     assert "The cuts for 1,000,000 variables" in cutting[0]
     assert cutting[1] < 400e6

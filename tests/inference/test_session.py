@@ -103,7 +103,10 @@ def test_rows_have_the_clock_of_their_question(
 
 
 def test_the_time_limit_of_a_frame_counts_from_the_compiling_of_its_model() -> None:
-    with pgm.config(time_limit=1e-9), pytest.raises(pgm.OutOfTime, match="It went into compiling the model"):
+    with (
+        pgm.config(time_limit=1e-9),
+        pytest.raises(pgm.OutOfTime, match="The time went into compiling the model"),
+    ):
         rain().predict({"wet": [True]}, "rain")
 
 

@@ -1,1 +1,1 @@
-"""What every model can be asked, under the user's names: questions, compiled queries, rows of frames."""
+"""What every model can be asked, in the user's names: questions, compiled queries, rows of frames."""

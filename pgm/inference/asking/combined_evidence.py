@@ -12,7 +12,7 @@ from pgm.variables import Interval, Variable, as_float
 
 
 def combined(first: Observed, second: Observed, variables: Mapping[str, Variable]) -> Observed | None:
-    """Both combined; None if they leave some variable without a possible state."""
+    """Both pieces of evidence combined; None if they contradict each other on some variable."""
     if not second.given:
         return first
     values = _continuous(first, second, variables)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _MOST_AXES = 64
 _SHORT = 0.02  # seconds
-_FEW_TABLES, _MANY_TABLES = 8, 0.1  # and part of all variables: where more have changed all are compiled
+_FEW_TABLES, _MANY_TABLES = 8, 0.1  # if more tables, and a larger share of them, have changed: recompile
 
 _Answer = TypeVar("_Answer")
 _Model = TypeVar("_Model", bound="CompiledModel")
@@ -48,7 +48,7 @@ _Arguments = ParamSpec("_Arguments")
 def edit(
     method: Callable[Concatenate[_Model, _Arguments], _Answer],
 ) -> Callable[Concatenate[_Model, _Arguments], _Answer]:
-    """Let one edit of a model happen at a time, and none while a thread reads the model to compile it."""
+    """Make edits of a model exclude each other, and wait while another thread compiles the model."""
 
     @functools.wraps(method)
     def locked(self: _Model, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Answer:
@@ -62,8 +62,8 @@ class CompiledModel:
     """A model's own parts, and its compiled form, which lasts until the model changes."""
 
     _compiled: ModelSnapshot | None
-    _outdated: ModelSnapshot | None  # its trees serve again if only values changed
-    _replaced: dict[str, np.ndarray] | None  # the tables that have changed since, if it was only tables
+    _outdated: ModelSnapshot | None  # its trees are reused if only values changed
+    _replaced: dict[str, np.ndarray] | None  # the tables that have changed since; None: more than tables has
     _lock: Lock
 
     def __init__(self) -> None:
@@ -81,11 +81,11 @@ class CompiledModel:
         raise NotImplementedError
 
     def factors(self) -> Sequence[ModelPart]:
-        """The parts whose product the model is, one by one; scopes are positions in `variables`."""
+        """The parts whose product is the model, one by one; scopes are positions in `variables`."""
         raise NotImplementedError
 
     def _in_bulk(self, position: Mapping[str, int]) -> Iterable[ModelPart]:
-        """The same where many tables may come as one part; `position` is that of each variable."""
+        """The `factors`, among which many tables may come as one part; `position`: of each variable."""
         return self.factors()
 
     def copy(self) -> Self:
@@ -93,10 +93,10 @@ class CompiledModel:
         raise NotImplementedError
 
     def _check_complete(self) -> None:
-        """Raise `IncompleteModel` if something is missing that every question needs."""
+        """Raise `IncompleteModel` if anything is missing that every question needs."""
 
     def _normalised(self) -> bool:
-        """Whether the product of the factors is normalised, so that P(nothing) is 1."""
+        """Whether the product of the factors is normalised, so that without evidence the total is 1."""
         return False
 
     def _tables(self, program: Program, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
@@ -111,11 +111,11 @@ class CompiledModel:
             self._compiled = self._outdated = self._replaced = None
 
     def _values_changed(self, name: str, table: np.ndarray | None) -> None:
-        """Drop the values: the distribution of this variable has new ones.
+        """Drop the compiled values: the distribution of this variable has new ones.
 
         Args:
             name: the variable.
-            table: the new table, if the distribution is and was a single table.
+            table: the new table, if the distribution is and was a single table; else None.
         """
         with self._lock:
             if self._compiled is not None:
@@ -153,12 +153,12 @@ class CompiledModel:
         return found if self._outdated is None else found.with_trees_of(self._outdated)
 
     def _compile_in(self, clock: Clock) -> ModelSnapshot:
-        """Compile under this clock; every engine needs this, so no other is suggested when it is late."""
+        """Compile under this clock; every engine needs this, so if time runs out none other is suggested."""
         found = self._compiled
         if found is None:
             before, clock.remedy = clock.remedy, COMPILING
             found = self._compile(_unless_short(clock))
-            clock.remedy = " It went into compiling the model, which is kept: ask again."
+            clock.remedy = " The time went into compiling the model, which is kept: ask again."
             clock.check("compiling the model")
             clock.remedy = before
         return found
@@ -200,7 +200,7 @@ class CompiledModel:
         if joint and len(listing) > _MOST_AXES:
             raise InvalidArgument(
                 f"A joint distribution is an array with an axis for each target; numpy allows {_MOST_AXES}, "
-                f"and these are {len(listing):,}. Ask for fewer at once, or for marginals."
+                f"and there are {len(listing):,} targets. Ask for fewer at once, or for marginals."
             )
         if len(set(listing)) < len(listing):
             twice = next(name for i, name in enumerate(listing) if name in listing[:i])
@@ -219,7 +219,7 @@ class CompiledModel:
         fit: bool = True,
         about: Sequence[str] | None = None,
     ) -> _Answer:
-        """Ask the question about these names (None: all), and report failures in the user's terms."""
+        """Put the question, about these names (None: all), to the engine; report failures in user's terms."""
 
         def work() -> _Answer:
             prepared = prepare(engine, compiled, observed, about, clock, fit=fit)
@@ -233,7 +233,7 @@ class CompiledModel:
 
 
 def _unless_short(clock: Clock) -> Callable[[], None]:
-    """Look at the clock, but not in the first moments: a model compiled by then is kept."""
+    """A check of the clock that does nothing in the first moments: a model compiled by then is kept."""
     begin = time.perf_counter()
 
     def check() -> None:
@@ -245,7 +245,7 @@ def _unless_short(clock: Clock) -> Callable[[], None]:
 
 def _warn(report: Report) -> None:
     """Warn the user that the engine has not converged."""
-    text = f'engine="{report.engine}" has not converged: {report.advice}. The answer is what it had then.'
+    text = f'engine="{report.engine}" has not converged: {report.advice}. The answer is what it had reached.'
     warn(text, ConvergenceWarning)
 
 

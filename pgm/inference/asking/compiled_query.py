@@ -1,4 +1,4 @@
-"""A query that is compiled once and asked many times, on a single tree where one serves every call."""
+"""A query that is compiled once and asked many times, on a single tree if one serves every call."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class CompiledQuery:
-    """P(targets | evidence on some names), with the tables of when it was compiled; call it with evidence."""
+    """P(targets | evidence on some names), with the tables as compiled; call it with evidence."""
 
     def __init__(
         self,
@@ -38,10 +38,10 @@ class CompiledQuery:
         given: tuple[str, ...],
         clock: Clock,
     ) -> None:
-        """Make the tree that every call runs on, if a single tree can serve this query."""
+        """Build the tree that every call runs on, if a single tree can serve this query."""
         self.targets = targets
         self.given = tuple(dict.fromkeys(given))
-        self._model = model.copy()  # for pickling: the query travels with the present tables
+        self._model = model.copy()  # for pickling: the query travels with the current tables
         self._compiled = compiled
         if compiled.gaussians is not None:  # its trees are kept, and each call is a query
             self._model._compile()
@@ -54,11 +54,11 @@ class CompiledQuery:
 
         def lay_out() -> None:  # the states do not matter yet
             sliced(
-                *(compiled.program, compiled.trees, codes, tuple(positions), self._needs, clock, _leave_it),
+                *(compiled.program, compiled.trees, codes, tuple(positions), self._needs, clock, _ignore),
                 always=True,
             )
 
-        # If these particular states are impossible, only the calls that give them are.
+        # If these particular states are impossible, only calls with these states fail.
         with contextlib.suppress(Impossible):
             session.answered(compiled, nothing, clock, lay_out, explain=not compiled.program.possible)
 
@@ -69,8 +69,8 @@ class CompiledQuery:
         for name in observed.given:
             if name not in self.given:
                 raise InvalidEvidence(
-                    f"{name!r} is not among the names that this was compiled for ({listed(self.given)}); "
-                    "compile it with all of them: compile(target, given=[...])."
+                    f"{name!r} is not among the names that this query was compiled for "
+                    f"({listed(self.given)}); compile it for all of them: compile(target, given=[...])."
                 )
         if compiled.gaussians is not None:
             return self._model.query(self.targets, given)
@@ -89,13 +89,13 @@ class CompiledQuery:
         return session.answered(compiled, observed, clock, answer)
 
     def _on_the_tree(self, observed: Observed, targets: list[int], clock: Clock) -> np.ndarray | None:
-        """The answer of the tree made for evidence on all the names; None where it does not apply."""
+        """The answer of the tree for evidence on all the names; None if that does not apply."""
         compiled = self._compiled
         if len(observed.hard) < len(self.given):
             return None
         hard = dict(sorted((compiled.position[name], code) for name, code in observed.hard.items()))
         tree = sliced(
-            *(compiled.program, compiled.trees, hard, tuple(targets), self._needs, clock, _leave_it),
+            *(compiled.program, compiled.trees, hard, tuple(targets), self._needs, clock, _ignore),
             always=True,
         )
         if tree is None:
@@ -108,7 +108,7 @@ class CompiledQuery:
         return np.asarray(values.reshape([int(compiled.program.arrays.cards[t]) for t in targets]))
 
     def __repr__(self) -> str:
-        """The query as written."""
+        """The query in the usual notation."""
         targets, given = joined(self.targets, len(self.targets)), joined(self.given, len(self.given), 60)
         return f"P({targets} | {given}), compiled" if given else f"P({targets}), compiled"
 
@@ -120,7 +120,7 @@ class CompiledQuery:
         return _recompiled, (self._model, self.targets, self.given)
 
 
-def _leave_it(_case: Case, _shape: Shape) -> None:
+def _ignore(_case: Case, _shape: Shape) -> None:
     """Ignore a tree that does not fit: the query that follows reports it."""
 
 

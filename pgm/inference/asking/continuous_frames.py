@@ -1,4 +1,4 @@
-"""Rows of a frame as evidence, some columns continuous: grouped by what they observe, else one by one."""
+"""Rows of a frame as evidence, with continuous columns: in batches that observe the same, or one by one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class MixedTable:
     """A frame as codes and values."""
 
     compiled: ModelSnapshot
-    about: Sequence[str]  # the names in question
+    about: Sequence[str]  # the names asked about
     codes: dict[str, np.ndarray]  # -1 where missing
     values: dict[str, np.ndarray]  # NaN where missing
     bad: np.ndarray  # bool
@@ -51,7 +51,7 @@ class MixedTable:
     complete: frozenset[str] = frozenset()  # continuous columns without a missing cell
 
     def in_batches(self, targets: Sequence[int] = ()) -> Answers:
-        """The answers that rows with the same observed variables can share."""
+        """Answer the rows that can share the work of others with the same observed variables."""
         compiled, g = self.compiled, self.compiled.gaussians
         assert g is not None
         position, index_of = compiled.position, g.index_of
@@ -71,7 +71,7 @@ class MixedTable:
         return rows.answer(np.flatnonzero(~self.bad)) if found is None else found
 
     def linked(self) -> Linked | None:
-        """States with continuous parents: each is asked about once, for all rows."""
+        """What depends on continuous parents other than linearly, evaluated once for all rows."""
         compiled, position = self.compiled, self.compiled.position
         if compiled.linked is None:
             return None
@@ -96,7 +96,7 @@ class MixedTable:
     def one_by_one(
         self, rows: np.ndarray, ask: Callable[[HybridPosterior], _Answer], *remedy: str
     ) -> Iterator[tuple[int, _Answer]]:
-        """Answer each of these rows in order; impossible ones are left out where that is allowed."""
+        """Answer each of these rows in order; impossible ones are left out if that is allowed."""
         for row in rows.tolist():
             self.clock.check()
             try:
@@ -111,7 +111,7 @@ class MixedTable:
                 raise impossible_row(str(row), self.compiled, observed, self.clock, *remedy) from None
 
     def _observed(self, row: int) -> Observed:
-        """What a row says."""
+        """A row as evidence."""
         hard: dict[str, int] = {}
         weights: dict[str, tuple[np.ndarray, ...]] = {}
         given: dict[str, object] = {}
@@ -134,7 +134,7 @@ class MixedTable:
         return Observed(hard, weights, {}, log_weight, given)
 
     def log_weight(self, row: int) -> float:
-        """The logarithm of the weights of what a row leaves one state, which its total lacks."""
+        """The log weight of cells that leave one state, which the row's total does not include."""
         return self._observed(row).log_weight if self.soft else 0.0
 
 
@@ -153,14 +153,14 @@ def log_likelihood(compiled: ModelSnapshot, frame: Any, bad_rows: str, clock: Cl
 def predict_proba(
     compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, bad_rows: str, clock: Clock
 ) -> dict[str, np.ndarray]:
-    """P(target | row) of each target with states for each row; NaN where a row is bad."""
+    """P(target | row) of each discrete target for each row; NaN where a row is bad."""
     names = [name for name in compiled.names if targets is None or name in targets]
     if targets is None:
         names = [name for name in names if not compiled.by_name[name].continuous]
     for name in names:
         if compiled.by_name[name].continuous:
             raise InvalidArgument(
-                f"{name!r} is continuous: it has no states to give probabilities to. `predict` gives its "
+                f"{name!r} is continuous: it has no states to give probabilities for. `predict` gives its "
                 "mean."
             )
     places = [compiled.position[name] for name in names]
@@ -185,16 +185,16 @@ def predict_proba(
 def predict(
     compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, bad_rows: str, clock: Clock
 ) -> dict[str, np.ndarray]:
-    """The code of the most probable state of each target in each row; the mean of each that is continuous.
+    """The code of each target's most probable state in each row, or its mean if it is continuous.
 
-    Where a row is bad, -1 or NaN.
+    A bad row gets -1 or NaN.
     """
     names = compiled.names if targets is None else list(targets)
     places = [compiled.position[name] for name in names]
     state_at = compiled.program.arrays.state_at
 
     def ask(posterior: HybridPosterior) -> list[float]:
-        # Without continuous targets only those that inform the others matter.
+        # Unless a continuous target is hidden, only the discrete variables have to be summed.
         index_of = posterior.gaussians.index_of
         hidden = (v for v in places if index_of[v] >= 0 and not posterior.seen[index_of[v]])
         open_ = {v: compiled.variables[v] for v in hidden}
@@ -231,7 +231,7 @@ def predict(
 def read(
     compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, bad_rows: str, clock: Clock
 ) -> MixedTable:
-    """The columns of a frame that are variables, but for those in question."""
+    """The columns of a frame that are variables, without the targets."""
     wanted = among(frame, compiled.by_name, compiled.position, frozenset(targets or ()))
     states = {n: v for n, v in wanted.items() if not v.continuous}
     reals = {n: v for n, v in wanted.items() if v.continuous}

@@ -31,13 +31,13 @@ def possible(compiled: ModelSnapshot, observed: Observed, names: Iterable[str], 
         posterior.total()
     except Impossible:
         return False
-    except InvalidEvidence:  # without a density, but possible
+    except InvalidEvidence:  # it has no density, but is possible
         return True
     return True
 
 
 def contradiction(compiled: ModelSnapshot, observed: Observed, clock: Clock) -> ImpossibleEvidence:
-    """Find an irreducible contradiction in the evidence, or one that says that it may be reducible."""
+    """Find an irreducible contradiction in the evidence; if it may be reducible, the message says so."""
     items = list(observed.given)  # together with the core, impossible
     core: list[str] = []
     smallest = True
@@ -66,8 +66,8 @@ def contradiction(compiled: ModelSnapshot, observed: Observed, clock: Clock) -> 
         message = f"The evidence is impossible: {text} has probability zero."
     elif smallest:
         message = (
-            f"The evidence is impossible: {text} cannot all be true; without any one of these "
-            "the rest can be."
+            f"The evidence is impossible: {text} cannot all be true, but can be if any one of these "
+            "is left out."
         )
     else:
         message = (
@@ -84,7 +84,7 @@ def impossible_row(
     clock: Clock,
     remedy: str = 'Leave such rows out, or pass bad_rows="missing".',
 ) -> ImpossibleEvidence:
-    """The same for a row of a frame."""
+    """The `contradiction` of a row of a frame, with the row and what to do about it."""
     cause = contradiction(compiled, observed, clock)
     return ImpossibleEvidence(
         f"Row {row}: {cause} {remedy}",
@@ -94,14 +94,14 @@ def impossible_row(
 
 
 def no_fit(compiled: ModelSnapshot, observed: Observed, clock: Clock, failed: NoFit) -> PGMError:
-    """Say why no weights give the marginals that a Soft asks for."""
+    """The error if no weights give the marginals that `Soft` evidence asks for."""
     names = list(observed.soft)
     others = [name for name in observed.given if name not in observed.soft]
     try:
         if not possible(compiled, observed, others, clock):
             return contradiction(compiled, observed, clock)
     except TooLarge:
-        pass  # only an approximate engine was asked
+        pass  # the question went to an approximate engine
     several = f"The target marginals of {listed(names)}"
     what = several if len(names) > 1 else f"The target marginal of {names[0]!r}"
     if failed.place is not None:
@@ -121,6 +121,6 @@ def refuse_soft(observed: Observed) -> None:
     """Refuse the probability of evidence that prescribes a posterior marginal."""
     if observed.soft:
         raise InvalidEvidence(
-            f"{listed(list(observed.soft))}: pgm.Soft fixes a marginal after the update; that is no "
+            f"{listed(list(observed.soft))}: pgm.Soft fixes a marginal after the update; that is not an "
             "event and has no probability. Use pgm.Likelihood for uncertain evidence."
         )

@@ -1,4 +1,4 @@
-"""Rows of a frame as evidence: equal rows once, those that observe the same variables side by side."""
+"""Rows of a frame as evidence: equal rows once, rows that observe the same variables side by side."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from pgm.runtime.running import LANES, Impossible, Narrow
 from pgm.runtime.threads import Task, run_all
 
 DONE, NARROW, IMPOSSIBLE, BAD = 0, 2, 3, 4
-# Seconds that it costs to make a tree for the rows that observe the same variables: at least, and per factor.
+# Seconds to build a tree for the rows that observe the same variables: at least, and per factor.
 _OWN_TREE, _OWN_TREE_FACTOR = 3e-4, 2e-6
 
 
@@ -50,13 +50,13 @@ class CodedTable:
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
 class _Found:
-    """What was found for the rows of a frame."""
+    """The answers for the rows of a frame."""
 
     table: CodedTable
     status: np.ndarray  # int64, of the frame's rows
-    logs: np.ndarray  # log P(row), not normalised over all possible rows
+    logs: np.ndarray  # log P(row) of the distinct rows, not normalised over all possible rows
     shares: np.ndarray  # (distinct rows, states of all targets)
-    more: np.ndarray  # of the frame's rows, what the logs lack
+    more: np.ndarray  # of the frame's rows, what to add to the logs
 
 
 def predict(
@@ -167,7 +167,7 @@ def fill(
         asked: what is asked of each.
         answers: where the answers go.
         clock: the clock of the question.
-        totals: whether sums of rows that are answered on their own are wanted as well.
+        totals: whether the sums are wanted also of rows that are answered on their own.
     """
     posterior = blank(compiled, clock)
     if compiled.program.possible:
@@ -251,12 +251,12 @@ def _run(posterior: Posterior, table: CodedTable, rows: np.ndarray, asked: Wante
 def groups_of(
     posterior: Posterior, table: CodedTable, rows: np.ndarray, asked: Wanted, status: np.ndarray
 ) -> list[np.ndarray]:
-    """Put rows that observe the same variables on their own tree where that pays, others on a common one.
+    """Put rows that observe the same variables on a tree of their own if that pays, others on a common one.
 
-    A dedicated tree has the observed variables sliced away, but must be made first; on the common tree
+    A dedicated tree has the observed variables sliced away, but must be built first; on the common tree
     evidence only rules out states. So rows that observe the same variables get a tree of their own if
-    answering them on the common tree would take longer than making it. If the common tree does not fit, each
-    group of rows gets its own.
+    answering them on the common tree would take longer than building it. If the common tree does not fit,
+    each group of rows gets its own.
     """
     if rows.size == 0:
         return []
@@ -290,7 +290,7 @@ def laid_out(
     status: np.ndarray,
     stop: np.ndarray,
 ) -> Group | None:
-    """A tree for the rows of a group, ready to run; None, with their status, where there can be none."""
+    """A tree for the rows of a group, ready to run; None if there can be none: `status` then says why."""
     try:
         return group_of(posterior, _observed(table, group), asked, group.size, stop)
     except Narrow:
@@ -301,7 +301,7 @@ def laid_out(
 
 
 def _observed(table: CodedTable, rows: np.ndarray) -> Pattern:
-    """The variables that all of these rows observe, those that some do, and what share of the rows."""
+    """The variables that all of these rows observe, those that some do, and the share of rows that do."""
     share = (table.codes[rows] >= 0).mean(axis=0)
     variables = np.flatnonzero(table.column >= 0)
     share = share[table.column[variables]]
@@ -329,7 +329,7 @@ def _one_row(
     *,
     totals: bool,
 ) -> None:
-    """Answer a row on its own where doubles in lanes are not safe."""
+    """Answer a row on its own, because doubles in lanes are not safe for it."""
     one = dataclasses.replace(posterior, known=Known(hard_evidence(table, row), {}))
     try:
         if asked.whole:

@@ -1,4 +1,4 @@
-"""Expected counts over the rows of a frame: the E-step, with all that stays from one step to the next."""
+"""Expected counts over the rows of a frame: the E-step, with what is kept from one step to the next."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def of_frame(
 
 
 class DiscreteRows:
-    """Rows of codes, equal ones once, and the groups of them that share a tree.
+    """Rows of codes, equal ones once, in groups that share a tree.
 
     Args:
         compiled: the model, or one of the same structure.
@@ -75,12 +75,12 @@ class DiscreteRows:
         self._for: object = None  # the support for which the groups were made
 
     def expected(self, compiled: ModelSnapshot, clock: Clock) -> tuple[dict[int, np.ndarray], float]:
-        """For each table of the program its expected counts, flat, and the log-likelihood of all rows.
+        """The expected counts of each table of the program, flat, and the log-likelihood of all rows.
 
         The log-likelihood is that of the product of all factors, not normalised.
 
         Raises:
-            ImpossibleEvidence: a row that counts is impossible.
+            ImpossibleEvidence: a row of positive weight is impossible.
         """
         program, table = compiled.program, self.table
         n = table.codes.shape[0]
@@ -133,22 +133,22 @@ class DiscreteRows:
 
 
 class SoftRows:
-    """The same where cells may weigh states.
+    """Rows of codes, among which cells may weigh states.
 
     Args:
         compiled: the model, or one of the same structure.
         data: the rows.
         weights: one for each row.
-        parts: the parts of the model as it is.
+        parts: gives the parts of the model.
     """
 
     def __init__(self, compiled: ModelSnapshot, data: Columns, weights: np.ndarray, parts: Parts) -> None:
         self.data, self.weights, self.parts = data, weights, parts
         self._plain = None if data.soft else DiscreteRows(compiled, data, weights)
-        self._last: tuple[ModelSnapshot, DiscreteRows] | None = None  # with variables for cells that weigh
+        self._last: tuple[ModelSnapshot, DiscreteRows] | None = None  # with variables for such cells
 
     def counted(self, compiled: ModelSnapshot, clock: Clock) -> tuple[Program, dict[int, np.ndarray], float]:
-        """The program, expected counts of those of its tables that are the model's, the log-likelihood."""
+        """The program, the expected counts of the model's own tables in it, and the log-likelihood."""
         if self._plain is not None:
             return compiled.program, *self._plain.expected(compiled, clock)
         made, coded, more = extended(compiled, self.data, self.parts)
@@ -199,7 +199,7 @@ class HybridRows:
         def ask(posterior: HybridPosterior) -> Any:
             tables, moments = posterior.expected_statistics()
             if compiled.linked is not None:
-                tables = _of_the_others(tables, posterior.program, compiled)
+                tables = _without_scores(tables, posterior.program, compiled)
             return (tables, moments), log_of(posterior.total())
 
         for row, ((tables, moments), one) in table.one_by_one(np.flatnonzero(left), ask, ALLOW):
@@ -230,7 +230,7 @@ class HybridRows:
         return rows
 
 
-def _of_the_others(
+def _without_scores(
     found: dict[int, np.ndarray], program: Program, compiled: ModelSnapshot
 ) -> dict[int, np.ndarray]:
     """The counts without those of states with continuous parents, whose tables differ from row to row."""
@@ -244,7 +244,7 @@ def _of_the_others(
 
 
 def _discrete(compiled: ModelSnapshot, rows: RowStatistics, clock: Clock) -> dict[int, np.ndarray]:
-    """Expected counts of all tables, given configurations of states and how much each weighs."""
+    """Expected counts of all tables, given configurations of states and the weight of each."""
     codes = np.concatenate([c for c, _ in rows.configurations])
     weights = np.concatenate([w for _, w in rows.configurations])
     seen = np.flatnonzero((codes >= 0).any(axis=0)).tolist()

@@ -1,4 +1,4 @@
-"""Random imputation: each row's missing cells drawn given the others."""
+"""Random imputation: each row's missing cells are drawn given the others."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def imputed(
     random: np.random.Generator,
     clock: Clock,
 ) -> list[Any]:
-    """So many copies of a frame, each with its gaps filled; equal rows are drawn for together."""
+    """Copies of a frame, as many as `draws`, with all gaps filled; equal rows are sampled together."""
     wanted = among(frame, compiled.by_name, compiled.position, frozenset())
     states = {n: v for n, v in wanted.items() if not v.continuous}
-    codes = columns(frame, states, check=clock.check, soft=True)  # a cell that weighs states is drawn too
+    codes = columns(frame, states, check=clock.check, soft=True)  # cells that weigh states are drawn, too
     reals = real_columns(frame, {n: v for n, v in wanted.items() if v.continuous}, check=clock.check)
     n = max(codes.n_rows, reals.n_rows)
     if n == 0:
@@ -42,7 +42,7 @@ def imputed(
     names = list(cells)
     table = np.column_stack([cells[name] for name in names])
     gone = np.isnan(table)
-    check_room(8 * draws * table.size, f"{draws:,} copies of {len(table):,} rows take", "Ask for fewer")
+    check_room(8 * draws * table.size, f"{draws:,} copies of {len(table):,} rows take", "Ask for fewer draws")
     filled = np.repeat(table[None], draws, axis=0)
     rows = np.flatnonzero(gone.any(axis=1))
     said = [np.where(gone, np.inf, table), *(cells.which[:, None] for cells in codes.soft.values())]

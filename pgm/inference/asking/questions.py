@@ -51,31 +51,32 @@ Given = Mapping[str, Any] | None
 
 
 class Questions(RowQuestions):
-    """The questions of a model: those about one case here, those about the rows of a frame inherited."""
+    """The questions of a model: here about one case; those about the rows of a frame are inherited."""
 
     def query(
         self, targets: str | Iterable[str], given: Given = None, *, engine: str | Engine = "auto"
     ) -> Distribution | Any:  # or a Density: were that said, `p[state]` would need a cast
         """Return P(targets | given): of one variable, or the joint of several in the order asked.
 
-        It is a `Distribution`, and of continuous variables a `Density`.
+        The result is a `Distribution`, or a `Density` if targets are continuous.
 
         Args:
-            targets: one name or a list of names; they may be observed too.
-            given: what is known, {name: state}. For a state may stand pgm.OneOf, pgm.Not, pgm.Likelihood,
-                pgm.Soft, a number, an interval as pgm.Interval; None means not observed.
-            engine: "auto" is exact or raises `TooLarge`; or a name of pgm.engines such as "loopy", or an
-                object with options.
+            targets: one name or a list of names; targets may also be observed.
+            given: the evidence, {name: state}. In place of a state there may be pgm.OneOf, pgm.Not,
+                pgm.Likelihood, pgm.Soft, a number, or a pgm.Interval; None means not observed.
+            engine: "auto" is exact or raises `TooLarge`; or the name of one of pgm.engines, such as "loopy",
+                or such an engine with options.
 
         Raises:
             IncompleteModel: a table is missing.
-            UnknownVariable: a name that the model does not have.
-            UnknownState, InvalidEvidence: what is known cannot be read.
-            ImpossibleEvidence: it has probability zero; `.contradiction` is a smallest part of it that has.
+            UnknownVariable: the model has no variable of this name.
+            UnknownState, InvalidEvidence: the evidence cannot be understood.
+            ImpossibleEvidence: the evidence has probability zero; `.contradiction` is a minimal part of it
+                that does.
             TooLarge: the answer does not fit the memory limit; `.plan` says what it would take.
             OutOfTime: the time limit has passed.
-            InvalidArgument: an engine that there is not, or that answers no such question.
-            NoSupportFound: an approximate engine met nothing possible, which proves nothing.
+            InvalidArgument: there is no such engine, or it does not answer this question.
+            NoSupportFound: an approximate engine found nothing possible, which is no proof of anything.
 
         >>> import pgm
         >>> net = pgm.load_network("asia")
@@ -104,7 +105,7 @@ class Questions(RowQuestions):
     ) -> Marginals:
         """Return P(variable | given) for every variable that is not observed, in one pass.
 
-        With targets, only for those: the other variables may be what makes all marginals too large.
+        With targets, only for those: they may fit where all marginals are too large.
 
         Args:
             given: as for `query`.
@@ -137,15 +138,15 @@ class Questions(RowQuestions):
     ) -> Logarithm:
         """Return the logarithm of P(event | given); minus infinity if the event is impossible.
 
-        If the event gives values of continuous variables it is the logarithm of their density.
+        If the event gives values of continuous variables, it is the logarithm of their density.
 
         Args:
-            event: states or values of some variables, as evidence for `query`.
+            event: states or values of some variables, in the form of evidence for `query`.
             given: further evidence, in the same form.
             engine: as for `query`.
 
         Raises:
-            ImpossibleEvidence: what is `given` has probability zero; an event may.
+            ImpossibleEvidence: `given` has probability zero; the event may.
             UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
             TooLarge, OutOfTime: as for `query`.
 
@@ -157,18 +158,18 @@ class Questions(RowQuestions):
         return self.probability(event, given=given, engine=engine).log
 
     def probability(self, event: Given, *, given: Given = None, engine: str | Engine = "auto") -> Probability:
-        """Return P(event | given), a float that has its own logarithm where it underflows.
+        """Return P(event | given), a float whose `.log` remains accurate if it underflows.
 
-        If the event gives values of continuous variables it is a density, which may be larger than 1.
+        If the event gives values of continuous variables, it is a density, which may be larger than 1.
         An impossible event has probability 0; an impossible condition raises `ImpossibleEvidence`.
 
         Args:
-            event: states or values of some variables, as evidence for `query`, but no pgm.Soft.
+            event: states or values of some variables, in the form of evidence for `query`, without pgm.Soft.
             given: further evidence, in the same form.
             engine: as for `query`.
 
         Raises:
-            ImpossibleEvidence: what is `given` has probability zero; an event may.
+            ImpossibleEvidence: `given` has probability zero; the event may.
             UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
             TooLarge, OutOfTime: as for `query`.
 
@@ -215,7 +216,7 @@ class Questions(RowQuestions):
             value = ratio_of(above, under)
         else:  # weights are not probabilities: their product may overflow a double
             value = math.exp(log) if log < 709.0 else math.inf
-        if abs(log) < 1.0 and weight == 0.0:  # the logarithm itself has lost digits
+        if abs(log) < 1.0 and weight == 0.0:  # the difference of logarithms has lost digits
             log = math.log(value)
         found_out = Probability(value, report, log=log)
         clock.lap(WRAPPING)
@@ -230,7 +231,7 @@ class Questions(RowQuestions):
     ) -> Assignment:
         """Return the most probable explanation: the states of all variables not observed, or of the targets.
 
-        With targets everything else is summed out (marginal MAP). Ties go to the states declared first, in
+        With targets, everything else is summed out (marginal MAP). Ties go to the states declared first, in
         order of the variables. If no tree fits, minimum cuts or a search may still give an exact answer;
         `engine="branch-and-bound"` gives the best found in time, with a bound.
 
@@ -260,16 +261,16 @@ class Questions(RowQuestions):
         targets: str | Iterable[str] | None = None,
         engine: str | Engine = "auto",
     ) -> list[Assignment]:
-        """Return the k most probable explanations, best first; fewer where fewer are possible.
+        """Return the k most probable explanations, best first; fewer if fewer are possible.
 
         Ties go to the states declared first, in order of the variables. If no tree fits, a search may still
-        be exact; `engine="branch-and-bound"` gives the best found in time. Each answer's bound is then on the
-        true answer of its rank: those that reach theirs are `exact`. The list prints as one table of the
+        be exact; `engine="branch-and-bound"` gives the best found in time. Each answer then has a bound on
+        the true answer of its rank; those that reach it are `exact`. The list prints as one table of the
         differences.
 
         Args:
             given: as for `query`.
-            k: how many.
+            k: how many explanations.
             targets: as for `map`.
             engine: as for `query`.
 
@@ -304,18 +305,19 @@ class Questions(RowQuestions):
         return self._answer(compiled, observed, chosen, answer, clock, about=asked)
 
     def max_marginals(self, given: Given = None, *, engine: str | Engine = "auto") -> MaxMarginals:
-        """Return for each state how probable the best explanation with it is: max P(all states, given).
+        """Return, for each state, how probable the best explanation with it is: max P(all states, given).
 
         `map` gives the best explanation; this says by how much it wins, variable by variable: a state whose
-        value is close to the best could as well be part of the explanation. Of undirected models it is the
-        product; with pgm.Soft, which has no probability of its own, it is P(all states | given).
+        value is close to the best might as well be part of the explanation. For undirected models it is the
+        largest product of the factors; with pgm.Soft, which has no probability of its own, it is
+        max P(all states | given).
 
         Args:
             given: the evidence, as for `map`.
             engine: only "exact" answers this.
 
         Raises:
-            ImpossibleEvidence: what is given has probability zero.
+            ImpossibleEvidence: the evidence has probability zero.
             TooLarge: no tree fits.
 
         >>> import pgm
@@ -390,15 +392,15 @@ class Questions(RowQuestions):
         once use the joint: `net.query(["a", "b", "c"], {"wet": True}).mutual_information("a", "b", "c")`.
 
         Args:
-            a: the name of a variable, or a list of several, taken as one.
-            b: others.
-            given: evidence, or names.
+            a: the name of a variable, or a list of several, taken jointly.
+            b: the other variable, or a list of several.
+            given: evidence, or names to condition on.
             engine: as for `query`.
 
         Raises:
             UnknownVariable: a name that the model does not have.
-            InvalidArgument: a name comes twice; or discrete with continuous variables, or a mixture of
-                normals, which have no formula.
+            InvalidArgument: a name occurs twice; or the variables are discrete and continuous, or have a
+                mixture of normals, for which there is no closed form.
             TooLarge: the joint distribution of all the named variables does not fit.
 
         >>> from pgm import BayesianNetwork
@@ -458,11 +460,11 @@ class Questions(RowQuestions):
     def expected_counts(self, given: Any = None, *, weights: Any = None) -> dict[Any, Any]:
         """Return the expected sufficient statistics of every distribution, which `cpd.fitted` takes.
 
-        For a table they are P(table entry | given), and over the rows of a frame their sum: {name: array
-        shaped as the table}. A distribution stored as several small tables, such as pgm.NoisyOr of several
-        causes, has `RowCounts`: how often each cause, in each of its states, is expected to have had each
-        effect. For a density they are the weight, mean and scatter of its continuous parents and itself, for
-        each configuration of its discrete parents; if an interval is given they have no formula, and
+        For a table they are P(table entry | given), summed over the rows of a frame: {name: array shaped as
+        the table}. A distribution stored as several small tables, such as pgm.NoisyOr of several causes, has
+        `RowCounts`: how often each cause, in each of its states, is expected to have had each effect. For a
+        density they are the weight, mean and scatter of its continuous parents and itself, for each
+        configuration of its discrete parents; with an interval as evidence they have no closed form, and
         densities are left out. So is pgm.Logistic with continuous parents, or with too many parents for a
         table: it has no small sufficient statistics.
 
@@ -474,7 +476,7 @@ class Questions(RowQuestions):
         Raises:
             UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
             InvalidFrame: what was passed is not a frame, or its columns differ in length.
-            InvalidArgument: weights that are negative, or not one for each row of a frame.
+            InvalidArgument: weights are negative, or not one for each row of a frame.
             ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
 
         >>> import pgm
@@ -495,7 +497,7 @@ class Questions(RowQuestions):
 
             return session.answered(compiled, None, clock, of_rows)
         if weights is not None:
-            raise InvalidArgument("weights= are for the rows of a frame, and this is evidence of one case.")
+            raise InvalidArgument("weights= are for the rows of a frame, and this is evidence on one case.")
 
         def answer(prepared: Everything) -> dict[Any, Any]:
             return self._expected(prepared.program, *prepared.expected_statistics())
@@ -512,7 +514,7 @@ class Questions(RowQuestions):
 
         Args:
             frame: a data frame or a dict of columns; those that are not variables are left as they are.
-            draws: how many copies.
+            draws: how many copies to return.
             seed: a whole number, or a numpy Generator; None: different draws each time.
 
         Raises:
@@ -535,15 +537,15 @@ class Questions(RowQuestions):
     def gradients(self, given: Given = None, *, zeros: bool = False) -> dict[Any, np.ndarray]:
         """Return the derivative of log P(given) by every table entry: {name: array shaped as the table}.
 
-        The entries are treated as independent parameters. By an entry that is not zero it is how often that
-        is expected (`expected_counts`), divided by the entry. Gates and continuous variables have no table,
-        as in `expected_counts`. Values beyond a double are infinite. For the derivative of an answer, with
-        rows that stay distributions, there is `sensitivity`.
+        The entries are treated as independent parameters. For a non-zero entry it is the expected count
+        (`expected_counts`) divided by the entry. Gates and continuous variables have no table, as in
+        `expected_counts`. Values beyond the range of a double are infinite. For the derivative of an answer,
+        with rows that remain distributions, there is `sensitivity`.
 
         Args:
             given: as for `query`.
-            zeros: derive by entries that are zero too, over all the states that they rule out: this may take
-                much longer. Without it these are NaN.
+            zeros: whether to differentiate by zero entries as well, over all the states that they rule out,
+                which may take much longer; otherwise these are NaN.
 
         Raises:
             UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
@@ -567,14 +569,16 @@ class Questions(RowQuestions):
     def compile(
         self, target: str | Iterable[str], given: str | Iterable[str] | Mapping[str, Any] = ()
     ) -> CompiledQuery:
-        """Return a function from evidence on the names `given` to P(target | it), with the present tables.
+        """Return a function from evidence on the names `given` to P(target | evidence), for repeated use.
+
+        It keeps the tables of the moment, whatever becomes of the model.
 
         Args:
             target: one name or a list of names.
-            given: the names that will be known.
+            given: the names that will be observed.
 
         Raises:
-            UnknownVariable: a name that the model does not have.
+            UnknownVariable: the model has no variable of this name.
             TooLarge, OutOfTime: as for `query`.
 
         >>> import pgm

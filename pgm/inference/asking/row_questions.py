@@ -30,7 +30,7 @@ _Arrays = Mapping[str, Any] | Sequence[Mapping[str, Any]]  # frames whose answer
 
 
 class RowQuestions(CompiledModel):
-    """The questions that take a frame; each of its rows is an evidence."""
+    """The questions that take a frame; each of its rows is evidence on one case."""
 
     @overload
     def predict(self, frame: _Arrays, target: str, *, bad_rows: str = "raise") -> np.ndarray: ...
@@ -51,12 +51,13 @@ class RowQuestions(CompiledModel):
             frame: a data frame, or a dict of columns; columns that are not variables are ignored.
             target: one variable, or several; their columns are not read. None: all variables, and every
                 column is read, so that this fills the gaps of a frame.
-            bad_rows: "raise" on a row that is impossible or has an unknown state, or "missing" to have None.
+            bad_rows: what to do about a row that is impossible or has an unknown state: "raise" an error, or
+                "missing", which answers None.
 
         Raises:
-            UnknownVariable: a target that the model does not have.
-            UnknownState: a value that is not a state, with its row.
-            ImpossibleEvidence: an impossible row, with a smallest contradiction.
+            UnknownVariable: the model has no such target.
+            UnknownState: a value is not a state; the message names its row.
+            ImpossibleEvidence: a row is impossible; the message gives a minimal contradiction.
             InvalidFrame: what was passed is not a frame, or its columns differ in length.
             TooLarge: the rows do not fit the memory limit.
 
@@ -89,13 +90,14 @@ class RowQuestions(CompiledModel):
 
         A pandas frame gives a DataFrame with its index and the states as columns; polars and pyarrow give
         their own kind, its columns named by the states as text; a dict of columns gives an array. Several
-        targets give {name: such a table}; None gives one for each variable, in which observed variables have
-        a 1 at their state.
+        targets give {name: such a table}; None gives one for each variable, with a 1 at the state of a
+        variable that the row observes.
 
         Args:
             frame: as for `predict`.
             target: one variable, several, or None for all.
-            bad_rows: "raise" on a row that is impossible or has an unknown state, or "missing" to have NaN.
+            bad_rows: what to do about a row that is impossible or has an unknown state: "raise" an error, or
+                "missing", which answers NaN.
 
         Raises:
             InvalidArgument: a target is continuous and has no states.
@@ -123,7 +125,8 @@ class RowQuestions(CompiledModel):
         Args:
             frame: a data frame of pandas, polars, pyarrow, duckdb or dask, a dict of columns, or a list of
                 dicts.
-            bad_rows: "raise" on a row that is impossible or has an unknown state, or "missing" to have NaN.
+            bad_rows: what to do about a row that is impossible or has an unknown state: "raise" an error, or
+                "missing", which answers NaN.
 
         Raises:
             UnknownState, ImpossibleEvidence: a bad row, with its index.
@@ -144,11 +147,11 @@ class RowQuestions(CompiledModel):
         return logs - log_of(self._answer(compiled, nothing, Exact(), total_of, clock)[0])
 
     def score(self, frame: Any, *, bad_rows: str = "raise") -> float:
-        """Return log P(frame): the sum of `log_likelihood`, over the rows that count.
+        """Return log P(frame): the sum of `log_likelihood` over the rows.
 
         Args:
             frame: as for `log_likelihood`.
-            bad_rows: as for `log_likelihood`; rows that are "missing" do not count.
+            bad_rows: as for `log_likelihood`; with "missing", bad rows are left out of the sum.
 
         Raises:
             UnknownState, ImpossibleEvidence, InvalidFrame, TooLarge, OutOfTime: as for `log_likelihood`.
@@ -165,7 +168,7 @@ class RowQuestions(CompiledModel):
 def _by_row(
     model: CompiledModel, ask: str, compiled: ModelSnapshot, clock: Clock, bad_rows: str, *args: Any
 ) -> Any:
-    """Ask about each row of a frame, in the module for such a model."""
+    """Ask about each row of a frame, by the module for this kind of model."""
     if bad_rows not in ("raise", "missing"):
         raise InvalidArgument(f'bad_rows is "raise" or "missing", not {shown(bad_rows)}.')
     if compiled.gaussians is None:

@@ -1,6 +1,6 @@
-"""One session for every question: its engine and clock, and the wording of failures.
+"""What every question begins and ends with: its engine and clock, and the wording of failures.
 
-Questions, compiled queries and frames all enter here, so all of them share these.
+Questions, compiled queries and frames all pass through here.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def begin(engine: str | Engine, question: Question) -> tuple[Engine, Clock]:
 
 
 def also_answers(engine: str | Engine, question: Question, clock: Clock) -> Engine:
-    """The engine for what the question turned out to be; an OutOfTime names others that could answer."""
+    """The engine for what the question turned out to be; OutOfTime then names others that could answer."""
     chosen = find(engine, question)
     clock.remedy = instead(chosen.approximates, question)
     return chosen
@@ -69,7 +69,7 @@ def answered(
 
 
 def whole(value: object, name: str, least: int) -> int:
-    """A whole number of at least so much, checked."""
+    """The value as an int; raises `InvalidArgument` unless it is a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InvalidArgument(f"{name} is a whole number of at least {least}, not {shown(value)}.")
     return int(value)

@@ -1,8 +1,8 @@
 """Rows whose cells weigh states: each such column is observed through a variable of its own.
 
-That variable has a state for each of the different weights that cells have, and one for saying nothing; its
-table holds the weights. A row observes one of its states, so the lanes multiply weights as they take any
-other observed entry, and rows with equal cells are still answered once.
+That variable has a state for each distinct set of weights in the cells, and one for an empty cell; its table
+holds the weights. A row observes one of its states, so the lanes multiply weights like any other observed
+entry, and rows with equal cells are still answered once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BYTES = 64  # that an entry takes while it is compiled
 def extended(
     compiled: ModelSnapshot, data: Columns, parts: Parts
 ) -> tuple[ModelSnapshot, Columns, np.ndarray]:
-    """The model with these variables, the rows with their states, and what the logarithm of each row lacks.
+    """The model with these variables, the rows with their states, and what to add to each row's logarithm.
 
     Args:
         compiled: the model, without continuous variables.

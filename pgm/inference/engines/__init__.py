@@ -85,7 +85,7 @@ def prepare(
         options: which engine, and how.
         compiled: the model.
         observed: the evidence.
-        about: the names that the question is about, none for the probability of the evidence; None: all.
+        about: the names of the variables asked about, empty for the probability of the evidence; None: all.
         clock: the clock of the question.
         fit: whether to fit the marginals that `Soft` evidence asks for; False if only a plan is wanted.
 
@@ -108,7 +108,7 @@ def prepare(
         from pgm.inference.engines.gaussian.scores import exactly
 
         compiled = exactly(compiled, observed, about)
-        if compiled.gaussians is not None and not compiled.gaussians.n:  # tables are all there is
+        if compiled.gaussians is not None and not compiled.gaussians.n:  # only tables are left
             compiled = replace(compiled, gaussians=None, factors=(), linked=None)
     return code_of(options.module).prepare(options, compiled, observed, about, clock, fit=fit)
 
@@ -117,9 +117,10 @@ code_of = cache(importlib.import_module)  # an engine's `module`
 
 
 def find(engine: str | Engine, question: Question) -> Engine:
-    """The engine of this name; "auto" is exact inference, or an error that says what it would take.
+    """The engine of this name; "auto" answers exactly, or raises an error that says what that would take.
 
-    Raises `InvalidArgument` if it does not answer this kind of question.
+    Raises:
+        InvalidArgument: there is no such engine, or it does not answer this kind of question.
     """
     if engine == "auto":
         found: Engine = _AUTO
@@ -139,14 +140,14 @@ def find(engine: str | Engine, question: Question) -> Engine:
         others = ", ".join(f'"{name}"' for name, kind in ENGINES.items() if question in kind.answers)
         raise InvalidArgument(
             f'engine="{found.name}" does not answer {_WORDS.get(question, f"`{question}`")}; it answers '
-            f"{own}. What you ask is answered by {others}."
+            f"{own}. This question is answered by {others}."
         )
     return found
 
 
 @cache
 def after_the_tree(question: Question, timed: bool) -> tuple[type[Engine], ...]:
-    """The engines that "auto" asks if no tree fits, in this order; `timed`: under a time limit."""
+    """The engines that "auto" asks in turn if no tree fits; `timed`: whether there is a time limit."""
     kinds = [kind for kind in ENGINES.values() if question in kind.turns]
     late = [kind for kind in kinds if (turn := kind.turns[question]).rank and (timed or not turn.timed)]
     return tuple(sorted(late, key=lambda kind: kind.turns[question].rank))
@@ -154,17 +155,17 @@ def after_the_tree(question: Question, timed: bool) -> tuple[type[Engine], ...]:
 
 @cache
 def instead(approximates: bool, question: Question) -> str:
-    """What to try when an engine is out of time, as the end of a sentence; empty if it is approximate."""
+    """What to try when an engine runs out of time, as the end of a message; empty if it approximates."""
     return "" if approximates or question == "plan" else remedies(question)
 
 
 def remedies(question: Question | None) -> str:
-    """The approximate engines that answer a question, as the end of a sentence; may be empty."""
+    """The approximate engines that answer a question, as the end of a message; may be empty."""
     names = [f'"{n}"' for n, kind in ENGINES.items() if kind.approximates and question in kind.answers]
     if not names:
         return ""
     several = f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else names[0]
-    return f" engine={several} would approximate it, and say how well."
+    return f" engine={several} would approximate it and say how well."
 
 
 _WORDS: dict[str, str] = {

@@ -1,4 +1,4 @@
-"""Evidence by position: a model prepared for the exact engine, or for another that sums tables."""
+"""Evidence by position: a model prepared for the exact engine, or for another engine that sums tables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def make_posterior(
     fit: bool = True,
     kind: type[Posterior] = Posterior,
 ) -> Posterior | HybridPosterior:
-    """The model and its evidence for exact answers; `engine` is its name in reports."""
+    """The model and its evidence, ready for exact answers; `engine` is the name in reports."""
     known, soft = by_position(compiled, observed, fit)
     made = kind(compiled.program, compiled.trees, known, clock, compiled.names, engine, observed.given)
     if compiled.gaussians is not None:
@@ -47,7 +47,7 @@ def make_sums(
     *own: Any,
     fit: bool = True,
 ) -> TableSums | HybridSums:
-    """The same for another engine that sums tables, of this class; `own` are its additional fields."""
+    """Like `make_posterior`, for another engine that sums tables: its class, and its own fields."""
     known, soft = by_position(compiled, observed, fit)
     made = kind(compiled.program, compiled.trees, known, clock, compiled.names, engine, observed.given, *own)
     if compiled.gaussians is not None:
@@ -60,10 +60,10 @@ def make_sums(
 def by_position(
     compiled: ModelSnapshot, observed: Observed, fit: bool = True
 ) -> tuple[Known, dict[int, Any]]:
-    """The evidence, and the marginals to be reached, in the model's order.
+    """The evidence, and the marginals that `Soft` evidence prescribes, in the model's order.
 
-    The order in which evidence is written does not change a bit of the result. If only the cost is wanted
-    (not `fit`), weights of the right shape stand in for the marginals.
+    The order in which evidence is given does not change the last bit of a result. Without `fit` only the
+    cost is wanted, and weights of the right shape stand in for the marginals.
     """
     position = compiled.position
 
@@ -80,9 +80,9 @@ def by_position(
 
 
 def no_states(engine: str, names: Sequence[str]) -> InvalidArgument:
-    """The message for an engine for tables that is asked about continuous variables."""
+    """The error of an engine for tables that is asked about continuous variables."""
     are = "is" if len(names) == 1 else "are"
     return InvalidArgument(
-        f'engine="{engine}" is for discrete variables, and {listed(names)} {are} continuous; ask for others, '
-        'or use engine="exact".'
+        f'engine="{engine}" is for discrete variables, and {listed(names)} {are} continuous; ask for other '
+        'variables, or use engine="exact".'
     )

@@ -1,7 +1,7 @@
-"""What an engine may be able to do: the object that its `prepare` returns has only what it can do.
+"""What engines can do: the object that `prepare` returns has the methods of what its engine can do.
 
-`answers` of its options lists these questions, so that others are refused before any work is done.
-Positions are those of the model's variables; None stands for all that are not observed.
+The `answers` of its options list the questions, so that any other is refused before any work is done.
+Targets are positions among the model's variables; None stands for all that are not observed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Sums(Prepared, Protocol):
         """P(targets | known)."""
 
     def every_marginal(self, variables: VariableList, targets: Sequence[int] | None) -> Marginals:
-        """P(variable | known) of each."""
+        """P(variable | known) for each target."""
 
 
 class Maxima(Prepared, Protocol):
@@ -76,7 +76,7 @@ class Plans(Prepared, Protocol):
 
 
 class Everything(Sums, Maxima, Draws, Plans, Protocol):
-    """The exact engine: also max-marginals, and what learning needs."""
+    """All that the exact engine can do: also max-marginals, and what learning needs."""
 
     @property
     def program(self) -> Program:
@@ -86,7 +86,7 @@ class Everything(Sums, Maxima, Draws, Plans, Protocol):
         """For each state, the most probable assignment that contains it."""
 
     def expected_statistics(self) -> tuple[dict[int, np.ndarray], dict[int, GaussianStatistics]]:
-        """For each factor its table of P(entry | known), flat; for each density its statistics."""
+        """P(entry | known) for each entry of each factor's table, flat; the statistics of each density."""
 
     def derivatives(self, *, zeros: bool) -> dict[int, np.ndarray]:
-        """For each factor the derivative of log P(known) with respect to each entry of its table, flat."""
+        """The derivative of log P(known) with respect to each entry of each factor's table, flat."""

@@ -25,7 +25,7 @@ class ModelSnapshot:
     position: Mapping[str, int]
     gaussians: Gaussians | None = None  # the continuous variables, if there are any
     factors: Sequence[Factor] = ()  # of the discrete variables, kept if there are continuous ones
-    linked: Linked | None = None  # states with continuous parents, if there are any
+    linked: Linked | None = None  # states with continuous parents and the like, if there are any
 
     names: Sequence[str] = field(init=False)  # of the variables, in the model's order
     by_name: Mapping[str, Variable] = field(init=False)
@@ -79,7 +79,7 @@ class ModelSnapshot:
 
 
 class _Named(Mapping[str, Variable]):
-    """The variables of a compiled model by name, without a dict of their own."""
+    """The variables of a compiled model by name, without another dict."""
 
     __slots__ = ("_position", "_variables")
 
@@ -99,10 +99,10 @@ class _Named(Mapping[str, Variable]):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Linked:
-    """What depends on continuous variables in another way than by a line, see scores.py.
+    """What depends on continuous variables other than linearly; see scores.py.
 
-    For states with continuous parents `factors` has a uniform table, for numbers that follow others by a
-    curve `densities` has one of the child alone.
+    A discrete variable with continuous parents has a uniform table among the `factors`; a continuous one
+    that follows its parents along a curve has a density of its own, without parents, among the `densities`.
     """
 
     scores: Sequence[Linking]

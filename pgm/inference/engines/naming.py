@@ -35,7 +35,7 @@ class Explanation:
     bound: float | None = None  # on log P(states, known) of any states; None: these are the best
 
     def of(self, targets: Sequence[int] | None) -> Explanation:
-        """The same for these variables only, given the codes of all; None: for all."""
+        """This explanation, of all variables, restricted to these; None: all of it."""
         if targets is None:
             return self
         return Explanation(self.codes[list(targets)], self.value, self.report, self.bound)
@@ -70,7 +70,7 @@ class NamedSums(_Asked):
         raise NotImplementedError
 
     def marginals(self, targets: Sequence[int] | None = None) -> np.ndarray:
-        """P(v | known) for all of the user's variables, one after the other."""
+        """P(v | known) for all of the user's variables, concatenated."""
         raise NotImplementedError
 
     def distribution(self, variables: VariableList, targets: Sequence[int]) -> Distribution | Density:
@@ -118,7 +118,7 @@ class NamedMaxima(_Asked):
     def explained(
         self, targets: Sequence[int] | None, k: int
     ) -> tuple[list[Explanation], Callable[[], Wide | None]]:
-        """The k most probable, and what gives P(known), or None if that takes too long."""
+        """The k most probable, and a function for P(known), which returns None if that takes too long."""
         raise NotImplementedError
 
     def assignments(

@@ -1,10 +1,10 @@
 """What every engine declares about itself, and checks of its options.
 
 An engine is a class of options in the `__init__.py` of its folder, which imports none of its code. It
-declares which questions it `answers`; whether it `approximates`; in which `module` its `prepare` is; whether
+declares which questions it `answers`; whether it `approximates`; which `module` holds its `prepare`; whether
 it `takes_soft`, evidence that prescribes marginals; whether it `takes_scores`, states that depend on hidden
 continuous variables; and, in `turns`, for which questions "auto" asks it, and when. Every engine takes all
-other evidence.
+other kinds of evidence.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pgm.randomness import fixed_seed
 
 
 class Turn(NamedTuple):
-    """When "auto" asks an engine for an answer: if no tree fits, after those of a lower rank."""
+    """When "auto" asks an engine: if no tree fits, after those of a lower rank."""
 
     rank: int  # 0 is asked first
     why: str
@@ -38,10 +38,10 @@ class Engine:
     approximates: ClassVar[bool]
     takes_soft: ClassVar[bool] = True
     takes_scores: ClassVar[bool] = False
-    turns: ClassVar[Mapping[Question, Turn]] = {}  # in "auto"; without any it is asked only by name
+    turns: ClassVar[Mapping[Question, Turn]] = {}  # in "auto"; without any, the engine runs only by name
 
     def for_both_sums(self) -> tuple[Engine, Engine]:
-        """The engines for the two sums of a quotient: in the time of one, and with independent errors."""
+        """The engines for the two sums of a quotient: together in the time of one, errors independent."""
         return self, self
 
 
@@ -81,6 +81,6 @@ def lists_of_names(engine: object, name: str) -> None:
     lists = []
     for one in value:
         if isinstance(one, str) or not isinstance(one, Iterable):
-            raise InvalidArgument(f"{name}= takes lists of names; one of these is {shown(one)}.")
+            raise InvalidArgument(f"{name}= takes lists of names, and {shown(one)} is not a list.")
         lists.append(tuple(one))
     object.__setattr__(engine, name, tuple(lists))

@@ -53,10 +53,10 @@ class Plan:
     n_variables: int  # of the model, auxiliary ones included
     n_known: int  # with only one possible state: observed, or implied by the evidence
     n_left: int  # variables in the tree
-    order: tuple[str, ...]  # of elimination
+    order: tuple[str, ...]  # the elimination order
     heuristic: str
     tree: str  # whether other questions share the tree, and why
-    width: int  # variables of the largest clique, less one
+    width: int  # variables in the largest clique, minus one
     largest: tuple[str, ...]  # the names in the largest clique
     log2_largest: float  # of the largest clique's entries
     log2_entries: float  # of the entries of all cliques
@@ -65,23 +65,23 @@ class Plan:
     bytes: float
     bytes_in_doubles: float
     operations: float
-    results: float  # how many floats the answer has
+    results: float  # entries of the answer
     memory_limit: int
-    complete: bool  # False: too large to lay out; sizes are those of the best order found
-    cutset: tuple[str, ...] = ()  # what is conditioned on to make each run as small as stated
+    complete: bool  # False: too large to lay out; sizes are those of the best elimination order found
+    cutset: tuple[str, ...] = ()  # the variables conditioned on to make each run as small as stated
     runs: float = 1.0
-    offer: str = ""  # how it could be made to fit
+    offer: str = ""  # how the question could be made to fit
     offer_seconds: float = math.inf  # roughly how long that takes
-    zeros: float = 0.0  # if it does not fit: the share of the tables of several variables that have zeros
-    asks: Question | None = None  # the question that another engine would have to answer
-    continuous: str = ""  # what is done beforehand about continuous variables
-    later: str = ""  # what becomes known only at run time, if the sizes are not those of what runs
+    zeros: float = 0.0  # if it does not fit: the share of the tables over several variables that have zeros
+    asks: Question | None = None  # the kind of question, for naming other engines that answer it
+    continuous: str = ""  # what is done beforehand with continuous variables
+    later: str = ""  # what runs, if its sizes are not those above and show only at run time
     chosen: str = ""  # which engines were chosen, and why
     log2_cliques: tuple[float, ...] = ()  # of the largest cliques' entries, the largest first
 
     @property
     def entries(self) -> float:
-        """Entries of all cliques; infinite if their number exceeds a double."""
+        """Entries of all cliques; infinite if the count exceeds a double."""
         return power_of_two(self.log2_entries)
 
     @property
@@ -109,7 +109,7 @@ class Plan:
         return has_turn(Search, self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain Python objects, with `fits` and `seconds`."""
+        """All fields as plain Python objects, with `fits` and `seconds`."""
         values = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "asks"}
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
         return {**plain, "fits": self.fits, "seconds": self.seconds}
@@ -135,7 +135,11 @@ class Plan:
                 (
                     "memory",
                     f"{size_of(self.bytes)} of {size_of(self.memory_limit)} allowed"
-                    + (f", {size_of(self.bytes_in_doubles)} if doubles do" if self._may_be_wide() else "")
+                    + (
+                        f", {size_of(self.bytes_in_doubles)} if doubles suffice"
+                        if self._may_be_wide()
+                        else ""
+                    )
                     + f" (one sweep {size_of(self.bytes_inward)}, all marginals {size_of(self.bytes_all)})",
                 ),
                 ("operations", f"{_count(math.log2(max(1.0, self.operations)))}, {time_of(self.seconds)}"),
@@ -164,7 +168,7 @@ class Plan:
         return f" over {len(self.largest)} variables: {listed(self.largest)}" if self.largest else ""
 
     def __repr__(self) -> str:
-        """One line for each thing worth knowing."""
+        """One line for each fact."""
         return text_facts(self._lines())
 
     def _repr_html_(self) -> str:
@@ -194,8 +198,9 @@ class Plan:
             return
         if self.complete and self.results * RESULT > 0.5 * self.memory_limit:
             raise TooLarge(
-                f"The answer alone has {_count(math.log2(self.results))} numbers, {size_of(self.bytes)}, "
-                f"of which {size_of(self.memory_limit)} are allowed. Ask for less at once.\n\n{self!r}",
+                f"The answer alone has {_count(math.log2(self.results))} values and needs "
+                f"{size_of(self.bytes)}; {size_of(self.memory_limit)} are allowed. Ask for less at once."
+                f"\n\n{self!r}",
                 self,
             )
         if not self.complete:
@@ -205,7 +210,7 @@ class Plan:
         else:
             what = f"{_count(math.log2(self.operations))} operations, {time_of(self.seconds)}"
         raise TooLarge(
-            f"An exact answer needs {what}: in the best order found, the largest table has "
+            f"An exact answer needs {what}: in the best elimination order found, the largest table has "
             f"{_count(self.log2_largest)} entries{self._over()}. Observe more, ask for fewer targets at "
             "once, or allow more with pgm.set_config(memory_limit=...)."
             + (f" It would fit with {self.offer}." if self.offer else "")
@@ -221,18 +226,18 @@ class Plan:
 
 
 def has_turn(other: type[Engine], plan: Plan) -> bool:
-    """Whether it is the turn of this engine: no tree fits, and there are enough zeros for it."""
+    """Whether this engine is next: no tree fits, and there are enough zeros for it."""
     turn = other.turns.get(plan.asks) if plan.asks else None
     return turn is not None and plan.zeros >= turn.zeros
 
 
 def searched(plan: Plan, clock: Clock) -> Plan:
-    """The same question, given to a search within its time limit."""
+    """The plan of the same question if a search within the time limit answers it."""
     return replace(
         plan,
         engine="search",
         later=_SEARCHED,
-        chosen=f"a search, for no tree fits and {100 * plan.zeros:.0f} % of the tables have zeros; it "
+        chosen=f"a search, because no tree fits and {100 * plan.zeros:.0f} % of the tables have zeros; it "
         f"stops at the time limit of {clock.limit:g} s",
     )
 
@@ -301,7 +306,7 @@ def make_plan(case: Case, shape: Shape, needs: Needs, names: Sequence[str], tree
 
 
 def _with_zeros(case: Case) -> float:
-    """The share of the tables of several variables that have zeros."""
+    """The share of the tables over several variables that have zeros."""
     r = case.reduced
     several = np.diff(r.scope_at) > 1
     if not several.any():
@@ -311,7 +316,7 @@ def _with_zeros(case: Case) -> float:
 
 
 def _count(log2: float) -> str:
-    """A number given by its logarithm, formatted for people."""
+    """The count 2**log2, formatted for people."""
     if log2 < 20:
         return f"{2.0**log2:,.0f}" if log2 >= 0 else "0"
     if log2 < 200:

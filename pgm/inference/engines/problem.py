@@ -19,12 +19,10 @@ class Problem:
     """A reduced question."""
 
     case: Case
-    held: Mapping[
-        int, np.ndarray
-    ]  # reduced variables whose marginal is given, and that over their open states
+    held: Mapping[int, np.ndarray]  # prescribed marginals of reduced variables, over their open states
     names: Sequence[str]  # of the model's variables, for messages
     trees: TreeCache  # for engines that put smaller questions to the exact one
-    # Reduced variables whose joint is wanted, or none for the total alone; None: the marginals of all.
+    # The reduced variables whose joint is wanted, empty for the total alone; None: the marginals of all.
     targets: np.ndarray | None = None
 
 
@@ -40,14 +38,14 @@ class Solution:
 
 
 class BestStates(NamedTuple):
-    """The most probable states, by position; P(states, known); whether they come first among equals."""
+    """The most probable states, by position; P(states, known); whether they are the first among equals."""
 
     codes: np.ndarray
     value: tuple[float, int]
     ties_broken: bool
 
 
-# Finds the best of the allowed states, and says which engine did if not a tree.
+# Finds the best of the allowed states; also returns the name of the engine that did, None for a tree.
 Rest = Callable[[np.ndarray], tuple[str | None, BestStates]]
 
 
@@ -61,7 +59,7 @@ class Maximum:
 
 
 def none_possible(engine: str) -> NoSupportFound:
-    """The error of an engine that met only impossible states, which proves nothing about the others."""
+    """The error of an engine that found only impossible states, which proves nothing about the others."""
     return NoSupportFound(
         f'engine="{engine}" found no states of non-zero probability; this does not prove that there are none.'
     )

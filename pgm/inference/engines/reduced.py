@@ -1,7 +1,7 @@
 """What approximate engines share: a reduced case, evidence of every kind, measured errors.
 
-They work on the same reduced case as the exact engine, so pruning, dead states and every kind of evidence are
-shared. An engine is a subclass that defines how it runs; see docs/developer.
+They work on the same reduced case as the exact engine, so pruning, the removal of impossible states and every
+kind of evidence are shared. An engine is a subclass that defines how it runs; see docs/developer.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from pgm.runtime.running import Impossible
 if TYPE_CHECKING:
     from pgm.inference.engines.gaussian.hybrid import HybridPosterior
 
-_MOST_RUNS = 10_000  # of an engine, for a joint that it cannot tell in one run
+_MOST_RUNS = 10_000  # of an engine, for a joint that no single run can give
 ROUNDING = 1e-9  # of a bound on a logarithm, relative
-ANY = "of several equally probable ones any may be found"
+ANY = "of several equally probable answers any may be found"
 _NOTHING = np.empty(0, np.int32)
 _Kind = TypeVar("_Kind", bound="Reduced")
 
@@ -55,7 +55,7 @@ class Reduced(Context):
 
     options: Any  # of the engine's own class
     wanted: Mapping[int, np.ndarray]  # marginals that variables must have in the posterior
-    log_weight: float  # by which the weights of the evidence were divided
+    log_weight: float  # log of the factor by which the weights of the evidence were divided
     continuous: HybridPosterior | None = None  # the continuous variables, if there are any
     reports: list[Report] = field(default_factory=list)  # of all runs so far
 
@@ -95,7 +95,7 @@ class Reduced(Context):
     def problem(
         self, case: Case, held: Mapping[int, np.ndarray], targets: np.ndarray | None = None
     ) -> Problem:
-        """The reduced question as engines take it."""
+        """The reduced question in the form that engines take."""
         return Problem(case, held, self.names, self.trees, targets)
 
 
@@ -136,9 +136,9 @@ class ReducedShares(Reduced, NamedSums):
         runs = sum(math.prod(cards[:i]) for i in range(len(cards)))
         if runs > _MOST_RUNS:
             raise TooLarge(
-                f'engine="{self.engine}" knows the joint only of variables that share a factor. That of '
-                f"{listed([self.names[t] for t in targets])} would take {runs:,} runs, one for each state of "
-                "those before the last. Ask for fewer at once, or for marginals."
+                f'engine="{self.engine}" finds the joint distribution only of variables that share a factor. '
+                f"That of {listed([self.names[t] for t in targets])} would take {runs:,} runs, one for each "
+                "joint state of all but the last. Ask for fewer variables at once, or for marginals."
             )
         table: np.ndarray = np.ones(())
         for i, target in enumerate(targets):
@@ -163,9 +163,9 @@ class ReducedShares(Reduced, NamedSums):
             return np.zeros(int(self.program.arrays.cards[target]))
 
     def marginals(self, targets: Sequence[int] | None = None) -> np.ndarray:
-        """P(v | known) by this engine for all of the user's variables, one after the other.
+        """P(v | known) by this engine for all of the user's variables, concatenated.
 
-        With targets, whatever only the other variables need is left out.
+        With targets, work that only the other variables need is left out.
         """
         self.only_states(targets)
         p, n_named = self.program.arrays, self.program.n_named
@@ -190,7 +190,7 @@ class ReducedShares(Reduced, NamedSums):
         return flat
 
     def _place(self, values: np.ndarray, put: Callable[[np.ndarray, Any], np.ndarray]) -> None:
-        """Put intervals at the places of their values in the answer."""
+        """Put the intervals where their values are in the answer."""
         last = self.reports[-1]
         if last.intervals is not None:
             self.reports[-1] = last.changed(intervals=last.intervals.changed(put, values))
@@ -254,7 +254,7 @@ class ReducedMaxima(Reduced, NamedMaxima):
     def most_probable(self) -> tuple[np.ndarray, Wide, float, Posterior]:
         """Good states of all the user's variables, P(states, known), a bound on its log for any states.
 
-        The last is the same evidence for the exact engine, which gives P(known) if that fits.
+        Last comes the exact engine with the same evidence, which gives P(known) if that fits.
         """
         self.only_states(None)
         known = self.known_for_maxima()
@@ -270,7 +270,7 @@ class ReducedMaxima(Reduced, NamedMaxima):
         proven = found.report.exact and more == 0.0 and bound - log <= ROUNDING * max(1.0, abs(log))
         said = ANY if proven else found.report.advice
         if found.report.exact and not proven and more:
-            said = "what is hidden inside gates is summed, and the bound is loose there"
+            said = "variables inside gates are summed out, and the bound is loose there"
         error = 0.0 if proven else below(bound, log)
         self.reports.append(found.report.changed(exact=proven, advice=said, error=error))
         return codes, value, log if proven else max(bound, log), at
@@ -279,10 +279,10 @@ class ReducedMaxima(Reduced, NamedMaxima):
 def reduced(
     kind: type[_Kind], options: Engine, compiled: ModelSnapshot, observed: Observed, clock: Clock
 ) -> _Kind:
-    """Translate evidence into positions; prescribed marginals are left to the engine."""
+    """The model and its evidence by position; prescribed marginals are left to the engine."""
     known, wanted = by_position(compiled, observed)
     at, continuous = Posterior(compiled.program, compiled.trees, known, clock, compiled.names), None
-    if compiled.gaussians is not None:  # they are eliminated exactly, which leaves tables
+    if compiled.gaussians is not None:  # continuous variables are eliminated exactly, which leaves tables
         from pgm.inference.engines.gaussian.hybrid import HybridPosterior, hybrid_fields
 
         continuous = HybridPosterior(**hybrid_fields(compiled, observed, at, {}))

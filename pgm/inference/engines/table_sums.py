@@ -1,4 +1,4 @@
-"""A model under one set of evidence, by position, and what the exact engines for tables share."""
+"""A model and its evidence, by position, and what the exact engines for tables share."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pgm.runtime.clock import Clock
 
 _Answer = TypeVar("_Answer")
 TOTAL = Needs("the probability of the evidence")
-_ONE_OF_SEVERAL = "one of several equally probable; it is not sure to be the first in declared order"
+_ONE_OF_SEVERAL = "one of several equally probable answers, not necessarily the first in declared order"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -44,7 +44,7 @@ class Context:
         return exact_report(self.engine, self.clock.profile, self.given)
 
     def report_of(self, engine: str, ties_broken: bool) -> Report:
-        """The report of the best states; `ties_broken`: they come first among equals."""
+        """The report of the best states; `ties_broken`: they are the first among equals."""
         if ties_broken:
             return exact_report(engine, self.clock.profile, self.given)
         profile = self.clock.profile
@@ -79,14 +79,14 @@ class TableSums(Context, NamedSums):
         raise NotImplementedError
 
     def marginals_and_total(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
-        """P(v | known) for all of the user's variables, one after the other, and the total.
+        """P(v | known) for all of the user's variables, concatenated, and the total.
 
-        With targets, whatever only the other variables need is left out, and their entries are zero.
+        With targets, work that only the other variables need is left out, and their entries are zero.
         """
         raise NotImplementedError
 
     def case_of_plan(self, needs: Needs, targets: Sequence[int] | None) -> tuple[Case, Shape, Needs]:
-        """What a plan describes: the reduced question, its tree, what a run needs."""
+        """What a plan describes: the reduced question, its tree, and what a run needs."""
         if targets is None:
             case = reduce_case(self.program, self.known, self.everything(), self.clock)
             return case, planned(case, self.clock, self.trees), needs
@@ -113,7 +113,7 @@ class TableSums(Context, NamedSums):
         return tree_runs.in_doubles_or_wide(question, case, tree, self.clock, *args, check=check)
 
     def targeted(self, targets: Sequence[int]) -> tuple[Case, np.ndarray]:
-        """The question reduced to what these variables need, and their reduced indices."""
+        """The question reduced to what these variables need, and the targets' reduced indices."""
         case = reduce_case(self.program, self.known, targets, self.clock, only_wanted=True)
         return case, open_targets(case, targets)
 
@@ -127,19 +127,19 @@ class TableSums(Context, NamedSums):
         return Needs(question, results=entries(self.program.arrays.cards, targets), engine=self.engine)
 
     def needs_of_marginals(self, targets: Sequence[int] | None) -> Needs:
-        """What all marginals need, or the targets' marginals."""
+        """What a run for all marginals needs, or for those of the targets."""
         what = "all marginals" if targets is None else f"the marginals of {len(targets):,} variables"
         size = float(self.program.arrays.state_at[self.program.n_named])
         return Needs(what, "both", results=size, engine=self.engine)
 
     def marginals(self, targets: Sequence[int] | None = None) -> np.ndarray:
-        """P(v | known) for all of the user's variables, one after the other."""
+        """P(v | known) for all of the user's variables, concatenated."""
         return self.marginals_and_total(targets)[0]
 
     # --- prescribed posterior marginals (Jeffrey's rule) ---
 
     def fitted(self, wanted: dict[int, np.ndarray]) -> Self:
-        """The same with weights that give variables these marginals (iterative proportional fitting)."""
+        """This engine with weights that give variables these marginals (iterative proportional fitting)."""
         positions = list(wanted)
         before = replace(
             self, known=self.known.with_weights({v: ((w > 0).astype(np.float64),) for v, w in wanted.items()})
@@ -162,12 +162,12 @@ class TableSums(Context, NamedSums):
 
 
 def entries(cards: np.ndarray, targets: Sequence[int]) -> float:
-    """The number of combinations of states."""
+    """The number of joint states of the targets."""
     return float(np.exp2(np.log2(cards[list(targets)]).sum()))
 
 
 def wanted_of(case: Case, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which reduced variables are among these, and the places of their states among all reduced states."""
+    """Which reduced variables are wanted, and the places of their states among all reduced states."""
     r = case.reduced
     is_wanted = np.zeros(case.program.n, bool)
     is_wanted[wanted] = True

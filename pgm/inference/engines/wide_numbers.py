@@ -14,9 +14,9 @@ def log_of(value: Wide) -> float:
 
 
 def times_exp(value: Wide, log: float) -> Wide:
-    """A wide number times the exponential of another."""
+    """A wide number times the exponential of a double."""
     power = math.floor(log / _LN2)
-    rest = min(max(log - power * _LN2, 0.0), _LN2)  # in that range up to the rounding of a large logarithm
+    rest = min(max(log - power * _LN2, 0.0), _LN2)  # outside that range only by rounding of a large log
     return value[0] * math.exp(rest), value[1] + power
 
 

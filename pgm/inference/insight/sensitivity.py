@@ -151,8 +151,8 @@ class AnswerSensitivity(Result, Tabular):
         at = node.begin + index_of(node, key)
         if math.isnan(self._slopes[at]):
             raise InvalidArgument(
-                f"{text_of(node, at - node.begin)}: this parameter is {self._values[at]:g}, and the others "
-                "of its row cannot change in proportion. sensitivity(..., zeros=True) includes such ones."
+                f"{text_of(node, at - node.begin)}: this parameter is {self._values[at]:g}, and its row "
+                "cannot change in proportion. sensitivity(..., zeros=True) includes such parameters."
             )
         return self._curve(at)
 

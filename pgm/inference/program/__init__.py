@@ -17,26 +17,26 @@ from pgm.runtime.clock import start_clock
 from pgm.runtime.room import check_room
 from pgm.runtime.running import REDUCTION, Impossible, run
 
-# A sparse factor is expanded to a plain table if that takes at most this many entries per row.
+# A sparse factor is expanded to a dense table if that takes at most this many entries per row.
 _DENSE_PER_ROW = 16
 _DENSE_ENTRIES = 4096
 _DENSE_AXES = 32
 
-_FAR_APART = 1 << 16  # tables; from here on those that share variables are placed side by side
-COMPILING = (  # advice when the time is over
-    " It went into compiling the model, which every engine needs. A compilation that is cut short starts "
-    "anew: the first question needs a longer limit."
+_FAR_APART = 1 << 16  # with this many tables or more, those that share variables are placed side by side
+COMPILING = (  # advice when time runs out
+    " The time went into compiling the model, which every engine needs. A compilation that is cut short "
+    "starts again: the first question needs a longer limit."
 )
-_SMALL = 1 << 24  # bytes: what takes less is not held against a limit
+_SMALL = 1 << 24  # bytes: what takes less is not checked against the limit
 # Bytes that compiling takes at its peak for each variable, array, scope, variable in a scope, and entry.
 _VARIABLE, _ARRAY, _SCOPE, _PLACE, _ENTRY = 60, 200, 65, 12, 48
 _FAR = 1 << 12  # variables whose indices are this far apart do not share the cache
 
-NARROWEST = -1000  # powers of two below the largest of a table, from which on doubles do not hold it
+NARROWEST = -1000  # entries with exponents this far below the largest of their table need wide numbers
 
 _LN2 = np.log(np.longdouble(2))
 
-# Kinds of variables: the user's; a function of those, as the row of a sparse factor; hidden in a gate.
+# Kinds of variables: the user's; a function of those, like the row of a sparse factor; summed inside a gate.
 FREE, FUNCTION, SUMMED = 0, 1, 2
 
 
@@ -44,24 +44,24 @@ FREE, FUNCTION, SUMMED = 0, 1, 2
 class Program:
     """The factors of a model, compiled once: structure, support and values as arrays.
 
-    Values are kept as value / 2**exponent with the largest in [0.5, 1). Where the values of one table span
-    more than a double can, `mantissas` and `exponents` hold all of them and only wide runs are allowed.
+    Values are kept as value / 2**exponent with the largest of a table in [0.5, 1). If the values of any table
+    span more than doubles do, `wide_exponents` has a power of two for each, and only wide runs are allowed.
     """
 
     arrays: ProgramArrays
     values: np.ndarray  # float64, all tables
     n_named: int  # the first n_named variables are the user's
     kinds: np.ndarray  # uint8[n]
-    wide_exponents: np.ndarray | None  # int64, as `values`: then an entry is value * 2**exponent
+    wide_exponents: np.ndarray | None  # int64, one for each of `values`: an entry is value * 2**exponent
     open_states: np.ndarray  # uint8, one for each state: 0 if no assignment has it, whatever the evidence
     factor_of: np.ndarray  # int32[F] the model's factor that each one comes from
-    possible: bool  # False when the factors leave no state at all
+    possible: bool  # False: the factors leave no state at all
     has_joined: bool  # whether some distributions are products of several tables
     turns: np.ndarray  # int64[n] an elimination order: twice the index, a gate's hidden variables in between
     gates: dict[int, Gate]  # by factor index, those that have a form with two scalars
-    parts_of: np.ndarray  # int64[n - n_named] whose gate each auxiliary variable is in; ~ its factor's rows
-    # The same object in programs that differ in positive values at most: what is laid out for one, and looks
-    # at scopes and zeros only, serves the others. What is cached below depends on no more either.
+    parts_of: np.ndarray  # int64[n - n_named] the child of its gate, or ~ that of a sparse factor
+    # The same object in programs that differ at most in positive values: what is laid out for one, by scopes
+    # and zeros only, serves the others. What is cached below depends on no more than those either.
     support: object = field(default_factory=object)
 
     @cached_property
@@ -70,18 +70,18 @@ class Program:
         return int(self.arrays.cards.size)
 
     def called(self, variables: Iterable[int], names: Sequence[str]) -> tuple[str, ...]:
-        """The user's names of variables; an auxiliary one is named after the factor it belongs to."""
+        """The user's names of variables; an auxiliary variable is named after the factor it belongs to."""
         return tuple(names[v] if v < self.n_named else self._part(v, names) for v in variables)
 
     def _part(self, v: int, names: Sequence[str]) -> str:
         whose = int(self.parts_of[v - self.n_named])
         if whose < 0:
             return f"(the rows of a factor of {names[~whose]!r})"
-        return f"(part {self._numbers[v - self.n_named]} of the gate of {names[whose]!r})"
+        return f"(part {self._part_indices[v - self.n_named]} of the gate of {names[whose]!r})"
 
     @cached_property
-    def _numbers(self) -> np.ndarray:
-        """The index of each auxiliary variable within its gate: they are consecutive."""
+    def _part_indices(self) -> np.ndarray:
+        """The index of each auxiliary variable within its gate, whose variables are consecutive, from 1."""
         at = np.arange(self.parts_of.size)
         begins = np.where(np.diff(self.parts_of, prepend=-1) != 0, at, 0)
         return at - np.maximum.accumulate(begins) + 1
@@ -95,7 +95,7 @@ class Program:
 
     @cached_property
     def own_tables(self) -> np.ndarray:
-        """For each variable the index of the table that is its distribution given its parents; -1: none."""
+        """For each variable, the index of the table of P(variable | parents); -1: none."""
         p, found = self.arrays, np.full(self.n, -1)
         of_one = np.flatnonzero(p.heads == 1)[::-1]
         found[p.scopes[p.scope_at[1:][of_one] - 1]] = of_one
@@ -103,14 +103,14 @@ class Program:
 
     @cached_property
     def entries_at(self) -> np.ndarray:
-        """Where the entries of each table begin if every table has its own, and how many all are."""
+        """Where the entries of each table begin if tables share none, and the count of all."""
         p = self.arrays
         sizes = np.multiply.reduceat(np.append(p.cards[p.scopes], 1), p.scope_at[:-1])
         sizes[np.diff(p.scope_at) == 0] = 1
         return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
     def entries(self) -> tuple[np.ndarray, np.ndarray]:
-        """The entries of each table in turn as at `entries_at`: values, and powers of two to multiply by."""
+        """The entries of all tables, as in `entries_at`: values, and powers of two to multiply them by."""
         p, begins = self.arrays, self.entries_at
         sizes = np.diff(begins)
         places = np.arange(begins[-1]) + np.repeat(p.table_at - begins[:-1], sizes)
@@ -121,7 +121,7 @@ class Program:
 
     @cached_property
     def loose(self) -> tuple[np.ndarray, np.ndarray]:
-        """The factors that pruning would drop if nothing were needed: in its order, and as a mask."""
+        """The factors that pruning would drop if nothing were needed: in pruning order, and as a mask."""
         p, marked = self.arrays, np.zeros(self.arrays.heads.size, np.uint8)
         if not p.heads.any():
             return np.empty(0, np.int64), marked
@@ -140,7 +140,7 @@ def logs_to_wide(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 class _Flat:
-    """The tables of a program, concatenated as they come."""
+    """The tables of a program, collected as they come."""
 
     def __init__(self) -> None:
         """No tables yet."""
@@ -162,7 +162,7 @@ class _Flat:
         self._single.append((count, width, d.heads, owner, d.joined))
 
     def add_all(self, owner: int, t: Tables) -> None:
-        """Add many, each from its own factor."""
+        """Add many tables, each from its own factor."""
         self.values.extend(t.values)
         self.scopes.append(t.scopes)
         rows = np.zeros((t.widths.size, 5), np.int64)
@@ -196,44 +196,43 @@ def compile_program(
 ) -> Program:
     """Write the factors of a model as arrays; structured ones are decomposed into small tables first.
 
-    If there are many, they and their variables are reordered so that neighbours are near in
-    memory, unless `as_given`. `check` is called in between, and may raise: what is compiled for one question
-    is compiled within its time.
+    If there are many, they and their variables are reordered so that neighbours are near in memory, unless
+    `as_given`. `check` is called in between, and may raise, so that a question's time limit holds.
     """
     card_array = np.fromiter(cards, np.int64)
     n_named = card_array.size
     flat = _Flat()
     extra: list[int] = []
-    kinds: list[int] = []  # of these
-    parts_of: list[int] = []  # of these, a variable of the user's
+    kinds: list[int] = []  # of these auxiliary variables
+    parts_of: list[int] = []  # of these, one of the user's variables
     turns = [2 * np.arange(n_named)]
     gates: dict[int, Gate] = {}
-    number, pulse = -1, progress.pulse()
+    index, pulse = -1, progress.pulse()
     for factor in checked(factors, check):
-        number += 1
+        index += 1
         if pulse is not None:
             pulse.beat("compiling the model")
         if isinstance(factor, Tables):
-            flat.add_all(number, factor)
-            number += factor.widths.size - 1
+            flat.add_all(index, factor)
+            index += factor.widths.size - 1
         elif isinstance(factor, Dense):
-            flat.add(number, factor)
+            flat.add(index, factor)
         elif isinstance(factor, Gate):
             for table in factor.as_tables(n_named + len(extra)):
-                flat.add(number, table)
+                flat.add(index, table)
             extra.extend(factor.hidden)
             kinds.extend([FUNCTION if factor.function else SUMMED] * len(factor.hidden))
             parts_of.extend([int(factor.scope[-1])] * len(factor.hidden))
             if factor.hidden:
                 turns.append(factor.turns())
                 if factor.in_two is not None:
-                    gates[number] = factor
+                    gates[index] = factor
         else:
             scope_cards = card_array[factor.scope].tolist()
             size = math.prod(scope_cards)
             few = factor.scope.size <= _DENSE_AXES
             if few and size <= max(_DENSE_ENTRIES, _DENSE_PER_ROW * len(factor.values)):
-                flat.add(number, _written_out(factor, card_array))
+                flat.add(index, _written_out(factor, card_array))
             else:
                 links = len(factor.values) * sum(scope_cards)
                 check_room(
@@ -242,7 +241,7 @@ def compile_program(
                     f"{links:,} entries to link rows to states, which take",
                 )
                 for table in factor.as_tables(card_array, n_named + len(extra)):
-                    flat.add(number, table)
+                    flat.add(index, table)
                 extra.append(len(factor.values))
                 kinds.append(FUNCTION)
                 parts_of.append(~int(factor.scope[-1]))
@@ -261,7 +260,7 @@ def compile_program(
 
 
 def _check_room(n: int, flat: _Flat) -> None:
-    """Raise `TooLarge` where writing these tables as arrays takes more than is allowed."""
+    """Raise `TooLarge` if writing these tables as arrays takes more memory than is allowed."""
     tables, places = flat.counted()
     entries = sum(values.size for values in flat.values)
     needed = _VARIABLE * n + _ARRAY * len(flat.values) + _SCOPE * tables + _PLACE * places + _ENTRY * entries
@@ -352,7 +351,7 @@ def _flatten(
         values, wide_exponents = mantissas, np.where(positive, relative, 0)
     else:
         wide_exponents = None
-        # the mantissa of a value and its shifted exponent: exact, because nothing here is denormal
+        # The mantissa of a value and its shifted exponent: exact, because nothing here is denormal.
         values = np.ldexp(mantissas, np.where(positive, relative, 0).astype(np.int32))
 
     check()

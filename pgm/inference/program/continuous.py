@@ -44,7 +44,7 @@ class Gaussians:
 
 
 def collect(n_variables: int, found: Sequence[GaussianFactor]) -> Gaussians:
-    """The linear Gaussian densities of a model as arrays; in the order of its variables."""
+    """The linear Gaussian densities of a model as arrays, in the order of its variables."""
     positions = np.array([f.scope[-1] for f in found], dtype=np.int64)
     index_of = np.full(n_variables, -1, np.int64)
     index_of[positions] = np.arange(positions.size)

@@ -1,4 +1,4 @@
-"""Programs of one structure: the same scopes with other values, so that what was laid out serves on."""
+"""Programs of one structure: the same scopes with other values, so that what was laid out is reused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pgm.runtime.running import REDUCTION
 
 
 def same_structure(a: Program, b: Program) -> bool:
-    """Whether two programs differ in values at most, so that one's trees serve the other."""
+    """Whether two programs differ at most in values, so that one's trees serve the other."""
     arrays = ("cards", "scope_at", "scopes", "table_at", "heads", "leader", "order")
     own = ("kinds", "turns", "factor_of", "parts_of")
     pairs = [(getattr(a.arrays, f), getattr(b.arrays, f)) for f in arrays]
@@ -25,7 +25,7 @@ def with_support_of(program: Program, old: Program) -> Program:
         program.possible == old.possible
         and (program.wide_exponents is None) == (old.wide_exponents is None)
         and np.array_equal(program.values > 0.0, old.values > 0.0)
-        # Of several tables that are one distribution those that are all one are dropped, see `drop_ones`.
+        # Of several tables that form one distribution, those that are all one are dropped: see `drop_ones`.
         and not (program.has_joined and not np.array_equal(_ones(program), _ones(old)))
     )
     if not same:
@@ -35,10 +35,10 @@ def with_support_of(program: Program, old: Program) -> Program:
 
 
 def with_tables(program: Program, tables: Mapping[int, np.ndarray]) -> Program | None:
-    """The same program with other tables for variables that have one of their own; None: recompile it.
+    """The program with other tables for variables that have one of their own; None: it must be recompiled.
 
     Args:
-        program: in which each of these variables has a plain table P(variable | parents).
+        program: a program in which each of these variables has a dense table P(variable | parents).
         tables: by the variable's position, its axis last. They must be zero where the old ones are.
     """
     p = program.arrays
@@ -50,7 +50,7 @@ def with_tables(program: Program, tables: Mapping[int, np.ndarray]) -> Program |
         least, power = REDUCTION.replace_table(table.ravel(), int(p.table_at[f]), values, NARROWEST)
         if least > 0:
             return None
-        if least != low[f] or power != exponent[f]:  # otherwise what is known of the scales serves on
+        if least != low[f] or power != exponent[f]:  # otherwise the old scales remain valid
             if low is p.low:
                 low, exponent = low.copy(), exponent.copy()
             low[f], exponent[f] = least, power
@@ -58,7 +58,7 @@ def with_tables(program: Program, tables: Mapping[int, np.ndarray]) -> Program |
 
 
 def _with(program: Program, **fields: object) -> Program:
-    """The same structure and support with other values, and what has been cached of them."""
+    """A program with the same structure, support and cached properties, and these fields replaced."""
     made = object.__new__(Program)
     made.__dict__.update(program.__dict__)
     made.__dict__.update(fields)

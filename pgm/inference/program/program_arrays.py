@@ -1,6 +1,6 @@
 """The flat arrays of a program, and of its reduction to one question.
 
-Loops take named tuples as they are: one argument instead of twenty.
+Compiled loops take named tuples: one argument instead of twenty.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ class ProgramArrays(NamedTuple):
     state_at: Ints  # [n + 1] where its states begin in an array over all states
     scope_at: Ints  # [F + 1]
     scopes: Ints32  # variables of each factor, in the order of its table's axes
-    table_at: Ints  # [F] where its table begins; scopes of one family share a table
-    heads: Ints  # [F] how many of its last variables it sums to one over
+    table_at: Ints  # [F] where its table begins; scopes of one `Dense` share a table
+    heads: Ints  # [F] over how many of its last variables it sums to one
     leader: Ints  # [F] the first of the tables whose product is one distribution; usually itself
     has_zero: Bytes  # [F]
     low: Ints  # [F] a lower bound on log2 of its smallest non-zero value, after scaling
@@ -28,7 +28,7 @@ class ProgramArrays(NamedTuple):
     order: Ints32  # [n] how questions index the reduced variables, the user's first; neighbours side by side
 
     def scaled(self, low: Ints, exponent: Ints) -> ProgramArrays:
-        """The same with values that are scaled otherwise; `_replace` takes three times as long."""
+        """These arrays for values on another scale; `_replace` takes three times as long."""
         return ProgramArrays._make((*self[:_LOW], low, exponent, *self[_LOW + 2 :]))
 
 

@@ -1,6 +1,6 @@
 """Weights that give variables the required marginals (Jeffrey's rule), by iterative proportional fitting.
 
-They may exceed the range of a double, as when 1e-165 must become 0.3 in several variables: then they, and
+Weights may exceed the range of a double, as when 1e-165 must become 0.3 in several variables: then they, and
 the joint distribution that is fitted, are mantissas and powers of two.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from pgm.inference.program.reduction import WideArray
 
-_ERROR = 1e-10  # how far a marginal may be from the one wanted
+_ERROR = 1e-10  # the largest error of a marginal
 _SWEEPS = 20_000
 _PASSES = 1_000  # if each sweep costs a run of the engine
 _SPAN = 900  # powers of two within one array of doubles
@@ -23,22 +23,22 @@ Weights = dict[int, Wides]  # for each variable
 
 
 class NoFit(Exception):
-    """The wanted marginals are inconsistent: `error` is how far off they stayed.
+    """The wanted marginals are inconsistent: `error` is how far from them fitting stopped.
 
     `place` is a variable and a state that was given probability but is impossible.
     """
 
     def __init__(self, error: float, place: tuple[int, int] | None = None) -> None:
-        """State how far off, or where."""
+        """Say how far off, or where."""
         super().__init__(error, place)
         self.error, self.place = error, place
 
 
 def fit_jointly(joint: WideArray, wanted: Mapping[int, np.ndarray], check: Callable[[], None]) -> Weights:
-    """Fit to the joint distribution of these variables, an axis for each in their order.
+    """Find the weights from the joint distribution of these variables.
 
     Args:
-        joint: unnormalised.
+        joint: the joint distribution, not necessarily normalised: an axis for each variable, in their order.
         wanted: the marginal of each variable.
         check: checks the clock.
     """
@@ -55,9 +55,9 @@ def fit_jointly(joint: WideArray, wanted: Mapping[int, np.ndarray], check: Calla
             check()
         error = 0.0
         for i, (v, target) in enumerate(wanted.items()):
-            now = _sums(table, powers, others[i])
-            error = max(error, _distance(now, target))
-            ratio, shift = _corrections(now, target, v)
+            current = _sums(table, powers, others[i])
+            error = max(error, _distance(current, target))
+            ratio, shift = _corrections(current, target, v)
             found[v] = _times(found[v], (ratio, shift))
             table = table * ratio.reshape(shapes[i])
             if powers is not None:
@@ -74,7 +74,7 @@ def fit_jointly(joint: WideArray, wanted: Mapping[int, np.ndarray], check: Calla
 
 
 def fit_by_passes(marginal: Callable[[int, Weights], WideArray], wanted: Mapping[int, np.ndarray]) -> Weights:
-    """Fit to marginals, each computed under the weights so far, possibly unnormalised."""
+    """Find the weights from single marginals, each computed under the weights so far, up to a scale."""
     found = _ones(wanted)
     error = math.inf
     for _ in range(_PASSES):
@@ -82,9 +82,9 @@ def fit_by_passes(marginal: Callable[[int, Weights], WideArray], wanted: Mapping
         for v, target in wanted.items():
             table, powers = marginal(v, found)
             whole, power = _sums(table, powers, (0,))
-            now = table / whole, np.zeros_like(target, np.int64) if powers is None else powers - power
-            error = max(error, _distance(now, target))
-            found[v] = _times(found[v], _corrections(now, target, v))
+            current = table / whole, np.zeros_like(target, np.int64) if powers is None else powers - power
+            error = max(error, _distance(current, target))
+            found[v] = _times(found[v], _corrections(current, target, v))
         if error < _ERROR / 100:
             return found
     if error > _ERROR:
@@ -121,13 +121,13 @@ def _sums(table: np.ndarray, powers: np.ndarray | None, axes: tuple[int, ...]) -
     return sums, np.where(sums > 0, tops.reshape(sums.shape), 0)
 
 
-def _distance(now: Wides, target: np.ndarray) -> float:
-    return float(np.abs(np.ldexp(now[0], np.maximum(now[1], -2000)) - target).max())
+def _distance(current: Wides, target: np.ndarray) -> float:
+    return float(np.abs(np.ldexp(current[0], np.maximum(current[1], -2000)) - target).max())
 
 
-def _corrections(now: Wides, target: np.ndarray, v: int) -> Wides:
-    """The factor that turns this marginal into the one wanted."""
-    sums, powers = now
+def _corrections(current: Wides, target: np.ndarray, v: int) -> Wides:
+    """The factors that turn the current marginal into the target."""
+    sums, powers = current
     out_of_reach = np.flatnonzero((sums <= 0) & (target > 0))
     if out_of_reach.size:
         raise NoFit(float(target[out_of_reach[0]]), (v, int(out_of_reach[0])))

@@ -1,4 +1,4 @@
-"""The parts of a model by who takes them: tables, densities, and states with continuous parents."""
+"""The parts of a model by kind: tables, densities, and states with continuous parents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _Part = TypeVar("_Part")
 
 
 def checked(parts: Iterable[_Part], check: Callable[[], None]) -> Iterator[_Part]:
-    """The same, with a look at the clock every so often."""
+    """The parts, with a call of `check`, which may raise, every thousand or so."""
     for i, part in enumerate(parts):
         if i & 1023 == 1023:
             check()
@@ -23,14 +23,14 @@ def checked(parts: Iterable[_Part], check: Callable[[], None]) -> Iterator[_Part
 class Sorted(NamedTuple):
     """The parts of a model, each kind in the model's order."""
 
-    discrete: list[Factor | Tables]  # with a uniform table wherever a score stands
-    densities: list[GaussianFactor]  # with one of the child alone wherever a curve stands
+    discrete: list[Factor | Tables]  # with a uniform table in place of each score
+    densities: list[GaussianFactor]  # with a density of the child alone in place of each curve
     scores: list[Linking]
     curves: list[RowNormal]
 
 
 def sort_parts(parts: Iterable[ModelPart]) -> Sorted:
-    """Tell the parts of a model apart."""
+    """Sort the parts of a model by kind."""
     found = Sorted([], [], [], [])
     for part in parts:
         if isinstance(part, GaussianFactor):
@@ -47,7 +47,7 @@ def sort_parts(parts: Iterable[ModelPart]) -> Sorted:
 
 
 def in_tables(parts: Iterable[ModelPart]) -> list[ModelPart]:
-    """The same with the tables of what is given row by row, where there is one."""
+    """The parts; those given row by row become tables if they have no continuous parents."""
     nothing = np.empty(0)
     return [
         part.table(nothing, {}) if isinstance(part, RowTable) and not part.continuous.size else part
@@ -56,7 +56,7 @@ def in_tables(parts: Iterable[ModelPart]) -> list[ModelPart]:
 
 
 def one_by_one(parts: Iterable[Factor | Tables]) -> tuple[Factor, ...]:
-    """The same with a factor of its own for each of many tables."""
+    """The parts, with a factor for each of the tables that were given together."""
     found: list[Factor] = []
     for part in parts:
         found += part.each() if isinstance(part, Tables) else (part,)
@@ -66,7 +66,7 @@ def one_by_one(parts: Iterable[Factor | Tables]) -> tuple[Factor, ...]:
 def parents_by(n: int, sorted_: Sorted) -> list[tuple[int, ...]]:
     """The positions of the parents of each of n variables, all of which have a conditional distribution."""
     found: list[tuple[int, ...]] = [()] * n
-    # Scores and curves come last: they, not what is in their place, say what their children depend on.
+    # Scores and curves come last: they, not their stand-ins, say what their children depend on.
     for part in (*one_by_one(sorted_.discrete), *sorted_.densities, *sorted_.scores, *sorted_.curves):
         *parents, child = (part.scopes[0] if isinstance(part, Dense) else part.scope).tolist()
         found[child] = tuple(parents)

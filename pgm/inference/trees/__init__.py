@@ -1,4 +1,4 @@
-"""From a reduced question to a tree of cliques that is ready to run; cached for similar questions."""
+"""From a reduced question to a clique tree that is ready to run, cached for similar questions."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from pgm.runtime.running import REDUCTION, TREES, beside
 
 _STEPS_PER_ENTRY = 4.0
 _LISTED_STEPS = 4.0  # cost of a listed entry relative to one in a row; measured
-_WORTH_A_LOOK = 20.0  # log2 of the entries from which the plan checks whether doubles suffice
+_WORTH_A_LOOK = 20.0  # log2 of the entries above which the plan checks whether doubles suffice
 LEAST_OF_DOUBLES = 1000.0
 _WORTH_BALANCE = 1e7  # inner steps; larger trees are rooted at their centre, so that threads can share them
-_WIDE = 24.0  # log2 of the entries from which laying out a tree may take a while
+_WIDE = 24.0  # log2 of the entries above which laying out a tree may take a while
 # Operations that the search for a better tree may use per entry: about as long as the run itself. A tree that
 # serves many questions is worth more.
 _EFFORT = 0.2
@@ -44,13 +44,13 @@ class Shape:
     log2_largest: float
     complete: bool  # False: too large to be computed
     tables: float  # entries of the reduced tables
-    messages: float  # entries that all cliques send
+    messages: float  # entries of all messages
     layout: float  # bytes of the tree once it is laid out
     steps: float  # inner steps of one inward pass
-    narrow: bool = False  # the products in a clique may leave the range of doubles
+    narrow: bool = False  # whether the products in a clique may leave the range of doubles
     # The cliques as they will be laid out, and where tables are multiplied.
     arranged: tuple[np.ndarray, ...] = ()
-    # Where tables would be multiplied if none went together, of a tree that is worth a look: see `narrow`.
+    # Where tables would be multiplied if none went together, for a tree large enough to check: see `narrow`.
     home: np.ndarray | None = None
 
     @property
@@ -61,13 +61,13 @@ class Shape:
         return size + (0 if self.home is None else self.home.nbytes)
 
     def leaves_doubles(self, low: np.ndarray) -> bool:
-        """Whether the tables of one clique may be too small together; `low` as from `lows`."""
+        """Whether the product of one clique's tables may underflow; `low` as from `lows`."""
         if self.home is None:
             return False
         return float(np.bincount(self.home, np.minimum(low, 0)).min()) < -LEAST_OF_DOUBLES
 
     def for_values_of(self, case: Case) -> Shape:
-        """The same for a question with other tables of the same scopes."""
+        """This shape for a question with other tables of the same scopes."""
         if self.home is None or self.leaves_doubles(lows(case)) == self.narrow:
             return self
         return replace(self, narrow=not self.narrow)
@@ -102,7 +102,7 @@ class Tree:
 
 
 class Sized(Protocol):
-    """Anything that knows how much memory it takes."""
+    """Anything that reports how much memory it takes."""
 
     @property
     def nbytes(self) -> int:
@@ -122,7 +122,7 @@ class TreeCache:
         self._bytes = 0
 
     def get(self, key: tuple[object, ...], make: Callable[[], _Kept]) -> _Kept:
-        """The tree for this key, built now if it is missing."""
+        """The item for this key, made now if it is missing."""
         with self._lock.inner:
             found = self._trees.get(key)
             if found is not None:
@@ -139,7 +139,7 @@ class TreeCache:
         return made
 
     def forget(self, support: object) -> None:
-        """Drop what is of use only where the zeros are those of `support`, with which its keys begin."""
+        """Drop the items that are only valid for the zeros of `support`, with which their keys begin."""
         with self._lock:
             for key in [key for key in self._trees if key[0] is support]:
                 self._bytes -= self._trees.pop(key).nbytes
@@ -194,13 +194,13 @@ def planned(
     targets: np.ndarray = _NO_TARGETS,
     stage: np.ndarray | None = None,
 ) -> Shape:
-    """The same, cached for the run that follows a plan."""
+    """`shape_of`, cached for the run that follows a plan."""
     key = ("shape", case.key, targets.tobytes(), b"" if stage is None else stage.tobytes())
     return cache.get(key, lambda: shape_of(case, clock, targets, stage)).for_values_of(case)
 
 
 def measure(case: Case, found: Triangulation, cards: np.ndarray) -> Shape:
-    """The sizes of a tree as found, for variables with these cards; not to be laid out."""
+    """The sizes of a triangulation for variables with these cards; the shape cannot be laid out."""
     if not found.complete or found.log2_total > LARGEST_LOG2:
         return _unknown(case, found)
     r, cliques = case.reduced, _cliques(found)
@@ -216,7 +216,7 @@ def _unknown(case: Case, found: Triangulation) -> Shape:
 
 
 def _cliques(found: Triangulation) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The arrays of a triangulation in the types that the loops were compiled for."""
+    """The arrays of a triangulation in the types that the compiled loops take."""
     return (
         found.clique_ptr.astype(np.int64, copy=False),
         found.clique_vars.astype(np.int32, copy=False),
@@ -239,11 +239,11 @@ def tree_of(
 
     Args:
         case: the reduced question.
-        clock: its clock.
+        clock: the clock of the question.
         cache: the model's trees.
         targets: reduced variables that the last root keeps, in this order.
         results: scopes (flat, with their offsets) whose marginals the outward pass reads.
-        stage: 0 for variables that are summed out before those of stage 1, which are maximised over.
+        stage: 0 for variables that are summed out, 1 for those that are maximised after them.
         check: raises `TooLarge` for a shape that does not fit, before anything is laid out.
     """
     result_at, result_scopes = (np.zeros(1, np.int64), np.empty(0, np.int32)) if results is None else results
@@ -256,7 +256,7 @@ def tree_of(
         return lay_out_tree(case, shape, targets, result_at, result_scopes, clock, stage)
 
     tree = cache.get(key, make)
-    check(tree.shape.for_values_of(case))  # the limit may have changed since the tree was kept, or the values
+    check(tree.shape.for_values_of(case))  # the limit or the values may have changed since it was cached
     clock.lap(TRIANGULATING)
     return tree
 

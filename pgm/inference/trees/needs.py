@@ -17,7 +17,7 @@ Sweeps = Literal["in", "both", "kept"]
 
 _WIDE = 16  # bytes of a wide number
 RESULT = 40  # peak bytes for each value of the answer
-MOST_STEPS = 1e14  # about a day; more is refused even where it would fit in memory
+MOST_STEPS = 1e14  # about a day; more is refused even if it would fit in memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +27,17 @@ class Needs:
     question: str  # in the user's words
     sweeps: Sweeps = "in"
     wide: bool = False  # in wide numbers
-    results: float = 0.0  # the number of values in the answer
+    results: float = 0.0  # entries of the answer
     each: float = RESULT  # peak bytes for each of them
     engine: str = "exact"
     runs: float = 1.0  # how many times the tree is run
     cutset: tuple[int, ...] = ()  # the variables that are known in each run
-    asks: Question | None = "query"  # the question that other engines would have to answer; None: none can
+    asks: Question | None = "query"  # the kind of question, for naming other engines; None: no other can
 
     def bytes(self, shape: Shape) -> tuple[float, float, float]:
-        """The memory of one sweep, of both, and the most that this question takes.
+        """The bytes of one sweep, of both, and the most that this question takes.
 
-        Doubles are tried first; if they may not suffice, the most is that of the wide numbers after them.
+        Doubles are tried first; if they may not suffice, the most is that of the wide numbers tried next.
         """
         inward, wide = self._sweep(shape, self.wide), self.wide or shape.narrow
         most = inward if wide == self.wide else self._sweep(shape, wide)
@@ -47,9 +47,9 @@ class Needs:
         return inward, both, most if self.sweeps == "in" else both
 
     def _sweep(self, shape: Shape, wide: bool) -> float:
-        where = 3 * _WIDE if wide else 16  # of each entry of a table: its own, and where it comes from
+        where = 3 * _WIDE if wide else 16  # for each entry of a table: its value, and the index of its source
         each = self.each
-        if self.sweeps == "in" and not wide:  # a joint stays in its message if that is most of them all
+        if self.sweeps == "in" and not wide:  # a joint stays in its message if that is most of all messages
             each = 0 if 0.5 * shape.messages <= self.results <= shape.messages else 8
         return (
             where * shape.tables
@@ -59,7 +59,7 @@ class Needs:
         )
 
     def bytes_in_doubles(self, shape: Shape) -> float:
-        """The memory of this question if doubles suffice; as `bytes` if more than the roots is read."""
+        """The memory of this question if doubles suffice; as `bytes` if more than the roots are read."""
         return self._sweep(shape, self.wide) if self.sweeps == "in" else self.bytes(shape)[2]
 
     def steps(self, shape: Shape) -> float:
@@ -78,7 +78,7 @@ def power_of_two(exponent: float) -> float:
 
 
 def time_of(seconds: float) -> str:
-    """A time as people write it, roughly."""
+    """A rough time, formatted for people."""
     if seconds < 1e-3:
         return "under a millisecond"
     if seconds < 1.0:

@@ -40,14 +40,14 @@ _MOST_VALUES = 20_000  # table entries of a program for which a sliced tree is t
 
 
 class Moves(NamedTuple):
-    """Where the tables are that a sliced tree takes, and where its results go; all int64."""
+    """Where the tables of a sliced tree come from, and where its results go; all int64."""
 
-    sources: np.ndarray  # the index of each entry, then scalar, if all observed had their first state
+    sources: np.ndarray  # the index of each entry, then each scalar, if all observed states were the first
     begins: np.ndarray  # where each table begins among these, then each scalar
-    item: np.ndarray  # a table or scalar that moves with what was observed,
-    slot: np.ndarray  # by which of the observed variables,
-    stride: np.ndarray  # and how far for each of its states
-    places: np.ndarray  # the index in the answer of each value of the result
+    item: np.ndarray  # a table or scalar that moves with an observed state
+    slot: np.ndarray  # for each such item, which of the observed variables moves it
+    stride: np.ndarray  # for each such item, how far per state
+    places: np.ndarray  # the index in the answer of each entry of the result
     fixed: np.ndarray  # indices of entries that are one whatever was observed
     seen_at: np.ndarray  # the indices of the observed variables' first states; empty if not in the answer
 
@@ -62,7 +62,7 @@ class _Scales(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Sliced:
-    """A tree, and where the tables are that it takes: missing are the codes of what was observed, and values.
+    """A tree, and where its tables come from; each run supplies the observed codes and the values.
 
     It serves all programs of one `support`.
     """
@@ -71,14 +71,14 @@ class Sliced:
     moves: Moves
     packed: np.ndarray  # all int64 arrays of both, concatenated; empty for a large tree
     packed_at: np.ndarray
-    factors: np.ndarray  # the program's: those whose tables these are, then those with a single entry left
+    factors: np.ndarray  # the program's factors of these tables, then those with a single entry left
     n_tables: int
     size: int  # of the answer
-    room: int  # floats that a run needs
+    room: int  # floats of work space that a run needs
     bytes: float  # memory of the question
     steps: float
-    entries: np.ndarray  # where the table entries of the answer, and behind them scalars, are among all
-    last: list[_Scales] = field(default_factory=list)  # those of the program that it last ran on
+    entries: np.ndarray  # where the table entries of the answer, then the scalars, are among all entries
+    last: list[_Scales] = field(default_factory=list)  # the scales of the program that it last ran on
 
     def scales(self, program: Program) -> _Scales:
         """How the values of this program were scaled."""
@@ -92,7 +92,7 @@ class Sliced:
         return made
 
     def other_range(self, program: Program) -> bool:
-        """Whether these values leave the range of doubles and the first did not, or the other way round."""
+        """Whether these values leave the range of doubles and the original ones do not, or vice versa."""
         shape, low = self.tree.shape, self.scales(program).low[: self.n_tables]
         return shape.leaves_doubles(low) != shape.narrow
 
@@ -141,7 +141,7 @@ class Sliced:
     def _in_steps(
         self, program: Program, scales: _Scales, codes: np.ndarray, answer: np.ndarray, clock: Clock
     ) -> tuple[np.ndarray, Wide]:
-        """The same for a large tree, whose sweeps can be stopped and shared by threads."""
+        """`answer` for a large tree, whose sweeps can be stopped and shared by threads."""
         t, m = self.tree.arrays, self.moves
         n_tables = int(t.item_at.size - 1 - t.parent.size)
         pool = take(int(t.item_at[-1]))
@@ -172,13 +172,13 @@ class Sliced:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Unsliced:
-    """Says that a question of this kind is better served by its own tree."""
+    """A mark in the cache: questions of this kind are better served by trees of their own."""
 
     nbytes: int
 
 
 class _DoesNotFit(Exception):
-    """There is no memory for it now, which is not worth caching."""
+    """There is no memory for the tree now; that is not worth caching."""
 
 
 def sliced(
@@ -195,9 +195,9 @@ def sliced(
 ) -> Sliced | None:
     """The tree sliced by these observed variables, cached or built; None: a new tree is better.
 
-    The choice depends on the model and on what is observed, not on what was asked before: a new tree costs
-    time before it runs, but is smaller, because it knows the states. So if running the sliced one costs less
-    than building another, it is used.
+    The choice depends on the model and on what is observed, not on what was asked before. A new tree takes
+    time to build, but is smaller, because it knows the states; the sliced tree is used if running it costs
+    less than building another.
 
     Args:
         program: the compiled model.
@@ -206,11 +206,11 @@ def sliced(
         targets: variables whose joint is asked for, in this order; None: all marginals.
         needs: says what kind of run the question takes.
         clock: the clock of the question.
-        refuse: raises `TooLarge` for a tree that does not fit; asked where nothing was observed, for then no
-            other tree would be smaller.
+        refuse: raises `TooLarge` for a tree that does not fit; called if nothing was observed, because no
+            other tree would then be smaller.
         always: use it even if a new tree would be better, for very frequent questions.
         entries: ask for the probabilities of all table entries; tables that matter neither to the targets nor
-            to what was observed are left out.
+            to the evidence are left out.
     """
     observed = tuple(hard)
     key = (program.support, always, entries, observed, targets)
@@ -222,7 +222,7 @@ def sliced(
         found = trees.get(key, make)
         if isinstance(found, Sliced):
             if found.tree.shape.home is not None and found.other_range(program):
-                found = make()  # how much memory it may take depends on that
+                found = make()  # the memory that it may take depends on that
     except _DoesNotFit:
         return None
     clock.lap(TRIANGULATING)
@@ -237,11 +237,11 @@ def sliced(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Considered:
-    """A question sliced by the observed variables; and whether a tree for it is worthwhile."""
+    """A question sliced by the observed variables, and whether a tree for it is worthwhile."""
 
     case: Case
-    inner: np.ndarray  # reduced variables whose joint is asked for for
-    mine: np.ndarray  # reduced variables whose marginals are asked for for
+    inner: np.ndarray  # reduced variables whose joint is asked for
+    mine: np.ndarray  # reduced variables whose marginals are asked for
     shape: Shape
     pays: bool
     why: str
@@ -284,7 +284,7 @@ def consider(
     run = seconds_of(needs.steps(shape))
     other = _NEW_TREE + _NEW_TREE_PER_FACTOR * program.arrays.heads.size
     if not observed or always:
-        return Considered(case, inner, mine, shape, True, "made once: nothing is observed")
+        return Considered(case, inner, mine, shape, True, "built once: nothing is observed")
     if run <= other:
         why = f"sliced by what is observed: its run takes less than another tree ({time_of(other)})"
         return Considered(case, inner, mine, shape, True, why)
@@ -341,11 +341,11 @@ def _make(
         cards = [int(p.cards[t]) for t in targets]
         size = math.prod(cards) if cards else 0
         places = np.arange(size).reshape(cards)[open_index(case, targets)].ravel() if cards else _NOWHERE
-        if not inner.size:  # nothing is left of the targets
+        if not inner.size:  # all targets are certain
             fixed, places = places, places[:0]
     steps, size_of_question = needs.steps(found.shape), needs.bytes_in_doubles(found.shape)
     if steps > _AT_ONCE and p.has_zero.any():
-        bits = _ever(
+        bits = _ever_nonzero(
             program.values, sources, begins[: r.factors.size + 1], item, stride, p.cards[observed_at[slot]]
         )
         tree = with_lists(tree, bits, size_of_question, clock)
@@ -365,7 +365,7 @@ def _make(
     return Sliced(tree, moves, packed, at, own, n_tables, size, room, total_bytes, steps, at_entries)
 
 
-def _ever(
+def _ever_nonzero(
     values: np.ndarray,
     sources: np.ndarray,
     begins: np.ndarray,
@@ -376,12 +376,12 @@ def _ever(
     """Which entries of the tables are non-zero for some states of the observed variables.
 
     Args:
-        values: of the program.
-        sources: the index of each entry if all observed variables had their first state.
+        values: the values of the program.
+        sources: the index of each entry if all observed states were the first.
         begins: where each table begins.
-        item: tables that move with what is observed,
-        stride: how far for each state,
-        cards: and how many states there are.
+        item: the tables that move with an observed state.
+        stride: for each of these, how far per state.
+        cards: for each of these, how many states the observed variable has.
     """
     bits: np.ndarray = values[sources[: begins[-1]]] > 0.0
     for g in np.flatnonzero(np.bincount(item[item < begins.size - 1])).tolist():  # `unique` loads numpy.ma

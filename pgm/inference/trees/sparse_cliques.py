@@ -12,7 +12,7 @@ from pgm.runtime.running import TABLES, run
 
 _SHARE = 0.2  # below this share of non-zero entries a list pays off; measured
 _LEAST_ENTRIES = 4096
-_FULL = 0.5  # share of entries left by the inward sweep: above it few cliques will have a list, if any
+_FULL = 0.5  # share of entries that the inward sweep leaves, above which hardly any clique gets a list
 _LARGEST_LISTS = 32 * 2**20  # bytes, or this share of what the question takes without them:
 _LISTS_SHARE = 0.1
 
@@ -42,7 +42,7 @@ def with_lists(tree: Tree, bits: np.ndarray, question_bytes: float, clock: Clock
     if counts.sum() > _FULL * tree.entries:
         return tree
     lengths = np.where(large & (counts > 0) & (counts < _SHARE * t.size), counts * columns, 0)
-    # If not all lists fit, those that save most.
+    # If not all lists fit, keep those that save most.
     most = max(_LARGEST_LISTS, _LISTS_SHARE * question_bytes) / np.dtype(np.int32).itemsize
     order = np.argsort(counts / t.size, kind="stable")
     lengths[order[np.cumsum(lengths[order]) > most]] = 0

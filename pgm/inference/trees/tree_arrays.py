@@ -1,6 +1,6 @@
 """The flat arrays of a clique tree, laid out for one run.
 
-Loops take named tuples as they are: one argument instead of twenty.
+Compiled loops take named tuples: one argument instead of twenty.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ class TreeArrays(NamedTuple):
     of an operand, where x depends on the operand's kind: 0 for kind 0, j for kind 1; for kind 2
     `lookup[inner + j // run]`, constant along a run; for kind 3 that plus `j % run`.
 
-    A clique nearly all of whose entries are zero for any question has a *list* of the others: one column
-    after the other gives their indices in the message, in the operands and in the results read off it.
+    A clique nearly all of whose entries are zero for any question has a *list* of the others: its columns,
+    one after another, give their indices in the message, in the operands and in the results read off it.
     """
 
     cards: Ints  # [m]
@@ -49,7 +49,7 @@ class TreeArrays(NamedTuple):
     wanted_short: Ints
     wanted_outer: Ints
     wanted_inner: Ints
-    passing_at: Ints  # [C + 1] the results read off what each clique sends
+    passing_at: Ints  # [C + 1] the results read off the message of each clique
     passing: Ints
     passing_index: Ints
     lookup: Ints32

@@ -9,6 +9,6 @@ from pgm.inference.engines.exact import Exact
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Auto(Exact):
-    """Exact answers: a clique tree or, if none fits, minimum cuts or a search within the time limit."""
+    """Exact answers from a clique tree or, if none fits, from minimum cuts or a search within the limits."""
 
     module = f"{__name__}.prepared"

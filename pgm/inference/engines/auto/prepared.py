@@ -1,6 +1,6 @@
 """The choice of an engine when none is named: a clique tree; if none fits, the next engines in line.
 
-Their `turns` say which these are, in which order and why. All of them are exact: nothing is approximated
+Their `turns` say which these are, in which order, and why. Only proven answers count: nothing is approximated
 unless the user asks for it.
 """
 
@@ -43,7 +43,7 @@ def prepare(
     *,
     fit: bool = True,
 ) -> Everything:
-    """Prepare the exact engine; another may have its turn."""
+    """Prepare the exact engine, with a search to follow if no tree fits."""
     found = make_posterior(compiled, observed, clock, fit=fit, kind=AutoPosterior)
     others = after_the_tree("query", clock.limit is not None)
     if not others:
@@ -58,7 +58,7 @@ def prepare(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class AutoPosterior(Posterior):
-    """The exact engine; another may find its maxima if no tree fits."""
+    """The exact engine; if no tree fits, another engine may find the maxima."""
 
     def explained(
         self, targets: Sequence[int] | None, k: int
@@ -78,7 +78,7 @@ class AutoPosterior(Posterior):
     def _in_turn(
         self, others: Sequence[type[Engine]], k: int, allowed: np.ndarray | None, refused: TooLarge
     ) -> tuple[str, list[BestStates]]:
-        """The best of the allowed states, from the first of these engines to find them, and its name."""
+        """The first of these engines to find the best of the allowed states: its name, and the states."""
         for at, kind in enumerate(others, 1):
 
             def rest(allowed: np.ndarray, later: Sequence[type[Engine]] = others[at:]) -> _OfRest:
@@ -100,7 +100,7 @@ _OfRest = tuple[str | None, BestStates]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class OrSearched:
-    """The exact engine, with a search instead of a tree that does not fit if there are many zeros."""
+    """The exact engine; where no tree fits and there are many zeros, a search takes its place."""
 
     exact: Everything
     others: tuple[type[Engine], ...]
@@ -120,7 +120,7 @@ class OrSearched:
 
     @property
     def program(self) -> Program:
-        """From the exact engine."""
+        """The exact engine's program."""
         return self.exact.program
 
     def _asked(self, ask: Callable[[Sums], _Answer]) -> _Answer:
@@ -136,7 +136,7 @@ class OrSearched:
             return ask(self.used[-1])
         except OutOfTime as late:
             raise OutOfTime(
-                "No tree of cliques fits, and the search that was tried in its place did not end within the "
+                "No clique tree fits, and the search that was tried in its place did not end within the "
                 f"time limit of {self.clock.limit:g} s. Allow more with pgm.set_config(time_limit=...), or "
                 f"choose an approximate engine=.\n\n{plan!r}"
             ) from late
@@ -150,11 +150,11 @@ class OrSearched:
         return self._asked(lambda one: one.distribution(variables, targets))
 
     def every_marginal(self, variables: VariableList, targets: Sequence[int] | None) -> Marginals:
-        """P(variable | known) of each."""
+        """P(variable | known) for each target."""
         return self._asked(lambda one: one.every_marginal(variables, targets))
 
     def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
-        """The cost of a tree, or that a search is tried."""
+        """The plan of a tree, or of the search that is tried instead."""
         plan = self.exact.plan(question, targets)
         return searched(plan, self.clock) if plan.searchable else plan
 
@@ -175,11 +175,11 @@ class OrSearched:
         return self.exact.max_assignments(variables, observed)
 
     def expected_statistics(self) -> tuple[dict[int, np.ndarray], dict[int, GaussianStatistics]]:
-        """For each factor its table of P(entry | known), flat; and the statistics of each density."""
+        """P(entry | known) for each entry of each factor's table, flat; the statistics of each density."""
         return self.exact.expected_statistics()
 
     def derivatives(self, *, zeros: bool) -> dict[int, np.ndarray]:
-        """For each factor the derivative of log P(known) with respect to each entry of its table, flat."""
+        """The derivative of log P(known) with respect to each entry of each factor's table, flat."""
         return self.exact.derivatives(zeros=zeros)
 
     def samples(self, variables: VariableList, n: int, rng: np.random.Generator) -> Samples:

@@ -11,7 +11,7 @@ from pgm.inference.trees.needs import SUMS
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bounds(Engine):
-    """Intervals guaranteed to hold the answer: weighted mini-buckets, from above and from below.
+    """Intervals guaranteed to contain the answer: upper and lower bounds by weighted mini-buckets.
 
     The probability of the evidence lies between two bounds, every marginal is an interval with a value
     inside, and `map` gives good states with a bound on all others. Stopped early, the bounds are wider but
@@ -21,7 +21,7 @@ class Bounds(Engine):
         ibound: a table has at most ibound + 1 variables; larger is tighter and slower. None: as large as
             memory and a few seconds allow.
         iterations: the largest number of sweeps that tighten the bounds.
-        tol: stop when they gain less than this, relative to their size.
+        tol: stop when sweeps gain less than this, relative to the bounds.
 
     >>> Bounds(ibound=8).iterations
     100

@@ -1,4 +1,4 @@
-"""The mini-buckets and what they cost, before any table is made."""
+"""The mini-buckets and what they cost, before any table is allocated."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from pgm.runtime.running import REDUCTION, beside
 
 BOUNDS = Loops("pgm.inference.engines.bounds.compiled")
 _MOST_LOG2 = 40  # of a table's entries: anything larger fits nowhere
-_MOST_ENTRIES = 2.0**18  # of all tables if no ibound= is given: a sweep takes some hundredths of a second
-_QUICK = 1e6  # inner steps: anything longer looks at the clock
+_MOST_ENTRIES = 2.0**18  # of all tables if no ibound= is given: a sweep takes a few hundredths of a second
+_QUICK = 1e6  # inner steps: anything longer checks the clock
 _NO_TARGETS = np.empty(0, np.int32)
 
 
 class BucketArrays(NamedTuple):
-    """Mini-buckets in elimination order; each sends to a later one, or to none.
+    """Mini-buckets in elimination order; each sends its message to a later one, or to none.
 
-    A table's variables are in the reverse of that order: the one that is summed out comes last.
+    A table's variables are in the reverse of that order: the one to be summed out comes last.
     """
 
     cards: Ints  # [m]
     order: Ints  # [m] of elimination
     bucket_at: Ints  # [m + 1] where the mini-buckets of each place in the order begin
-    lead: Ints  # [m] one mini-bucket of each bucket: the one of positive weight in a bound from below
+    lead: Ints  # [m] one mini-bucket of each bucket: the one of positive weight in a lower bound
     scope_at: Ints  # [C + 1]
     scopes: Ints32
     size_at: Ints  # [C + 1] where each table begins
@@ -50,7 +50,7 @@ class BucketArrays(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Outline:
-    """The mini-buckets, only by their variables."""
+    """The mini-buckets as sets of variables, without tables."""
 
     order: np.ndarray
     bucket_at: np.ndarray
@@ -69,7 +69,7 @@ class Outline:
 
     @property
     def bytes(self) -> float:
-        """What bounds from both sides take: tables, messages in both directions, shifts, work space."""
+        """Memory for both bounds: tables, messages in both directions, shifts, work space."""
         largest = float(np.exp2(self.log2_sizes.max(initial=0.0)))
         return 8.0 * (self.entries + 16.0 * self.sent + 8.0 * largest) + 120.0 * self.scopes.size
 
@@ -94,7 +94,7 @@ class Outline:
         return 30.0 * self.entries + 40.0 * self.scopes.size
 
     def check(self) -> Outline:
-        """Raise `TooLarge` if it does not fit."""
+        """Return this outline; raise `TooLarge` if it does not fit."""
         check_room(
             self.bytes,
             f'For mini-buckets of up to {self.ibound + 1} variables engine="bounds" needs',
@@ -151,7 +151,7 @@ def outline(case: Case, ibound: int | None, clock: Clock, last: np.ndarray | Non
 
 
 def lay_out(case: Case, found: Outline) -> BucketArrays:
-    """The arrays of an outline that fits."""
+    """Lay out the arrays of an outline that fits."""
     r, n = case.reduced, found.parent.size
     cards, widths = r.cards, np.diff(found.scope_at)
     sizes = np.multiply.reduceat(cards[found.scopes], found.scope_at[:-1]) if n else np.empty(0, np.int64)

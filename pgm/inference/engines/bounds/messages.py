@@ -1,4 +1,4 @@
-"""One bound of a reduced question, from above or below, made tighter step by step."""
+"""One bound on a reduced question, upper or lower, tightened step by step."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pgm.runtime.progress import report as report_progress
 from pgm.runtime.running import run
 
 ABOVE, BELOW = 0, 1  # the side that a bound is on
-_NEGATIVE = -0.25  # weight in a bound from below, shared by all mini-buckets of a bucket but one
+_NEGATIVE = -0.25  # weight in a lower bound, shared by all mini-buckets of a bucket but one
 _LEAST_STEP = 1 / 64
 _PATIENCE = 3  # consecutive steps that gain next to nothing
 
@@ -27,8 +27,8 @@ class BoundState(NamedTuple):
     """The arrays of one bound; the first three are shared."""
 
     theta: Floats  # the tables: the product of each mini-bucket's factors
-    big: Floats  # [C] an upper bound on the values of each
-    error: Floats  # [C] the largest error of these
+    big: Floats  # [C] an upper bound on the values of each table
+    error: Floats  # [C] the largest error of these values
     weights: Floats  # [C]
     shift: Floats  # the costs moved between the mini-buckets of a bucket
     no_shift: Floats  # zeros
@@ -86,7 +86,7 @@ class Bound:
     """A bound on the logarithm of the sum of the product of all factors; some variables may be maximised."""
 
     def __init__(self, tables: Tables, mode: int, largest: np.ndarray | None = None) -> None:
-        """Even weights, no costs moved; variables marked `largest` are maximised, in a bound from above."""
+        """Start with even weights and no costs moved; an upper bound maximises variables marked `largest`."""
         b, n = tables.arrays, tables.outline.parent.size
         parts = np.repeat(np.diff(b.bucket_at), np.diff(b.bucket_at)).astype(np.float64)
         weights = np.zeros(n)
@@ -140,7 +140,7 @@ class Bound:
         return float(out[0]), float(out[1])
 
     def tighten(self, iterations: int, tol: float, share: float = 1.0) -> Bound:
-        """Move costs and weights as long as that helps, for a share of the remaining time; keep the best."""
+        """Move costs and weights while that helps, for a share of the remaining time; keep the best."""
         enough = (1.0 - share) * self.tables.clock.remaining()
         state, sign = self.state, -1.0 if self.mode == BELOW else 1.0
         self.log, self.slack = self._forward()
@@ -150,13 +150,13 @@ class Bound:
         kept = state.shift.copy(), state.weights.copy()
         self._backward()
         step, idle = 1.0, 0
-        for number in range(iterations):
+        for done in range(iterations):
             if self.tables.clock.remaining() < enough < math.inf:
                 self.converged = False
                 break
             self.tables.clock.check()
-            report_progress(float(number), float(iterations), "bounds")
-            log, _ = self._forward(step, match=True, reweigh=number > 0)
+            report_progress(float(done), float(iterations), "bounds")
+            log, _ = self._forward(step, match=True, reweigh=done > 0)
             self.iterations += 1
             gain = sign * (self.log - log) if log != self.log else 0.0
             if math.isinf(self.log):
@@ -181,7 +181,7 @@ class Bound:
         self._call("backward", self._f, self._idx, self._sums)
 
     def value(self, log: float | None = None, slack: float = 0.0) -> float:
-        """The bound, moved outwards by the largest error that rounding can have made."""
+        """The bound, moved outwards by the largest possible rounding error."""
         log = self.log if log is None else log
         constant, off = self.tables.constant
         if math.isinf(log):

@@ -2,7 +2,7 @@
 
 Variables are eliminated as in exact inference, but a bucket whose table would be too large is split into
 mini-buckets, each summed with a weight. By Hoelder's inequality the product of their power sums is a bound:
-from above where the weights are positive and sum to one, from below where all but one are negative (Liu &
+an upper bound if the weights are positive and sum to one, a lower bound if all but one are negative (Liu &
 Ihler 2011). One weight 1 and the others 0 is the mini-bucket of Dechter & Rish; mini-buckets of two variables
 are tree-reweighting over the trees that the order allows; with all weights 0 the largest product is bounded.
 Costs are moved between mini-buckets, and weights changed, while that tightens the bound.
@@ -26,10 +26,10 @@ from pgm.results import Intervals, Report, farthest
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import Impossible, run
 
-_SHARE = 1e-3  # of the width of the bounds: the tolerance of those with chosen states, to be found sooner
+_SHARE = 1e-3  # of the width of the bounds: the tolerance, to save time, of bounds with states chosen
 _TIGHTEN = 0.4  # of the remaining time, for each of the two bounds
 _NEAR = 1 << 14  # entries of a table over a variable and its neighbours
-_OUT = 1e-14  # by which probabilities are moved outwards, relative
+_OUT = 1e-14  # relative margin by which probabilities are moved outwards
 _LEAST = float(np.finfo(float).tiny)  # the smallest probability of anything possible: normal doubles end here
 
 
@@ -43,14 +43,14 @@ def solve(problem: Problem, options: Bounds, clock: Clock) -> Solution:
     low, high = below.value(), above.value()
     found = tables.outline
     if found.n_split:
-        low = max(low, _independent(problem, clock))
+        low = max(low, _mean_field_bound(problem, clock))
     low = min(low, high)
     advice = ""
     if found.n_split:
         split = f"{found.n_split:,} of {found.order.size:,} buckets were split"
-        advice = f"{split} at ibound={found.ibound}; a larger one narrows it"
-    rested, rounds = above.converged and below.converged, above.iterations + below.iterations
-    if not rested:
+        advice = f"{split} at ibound={found.ibound}; a larger ibound narrows the interval"
+    converged, rounds = above.converged and below.converged, above.iterations + below.iterations
+    if not converged:
         advice = f"the time limit was reached after {rounds} sweeps{f'; {advice}' if advice else ''}"
     read = Reader(above, below, low, high)
     if problem.targets is None:
@@ -70,8 +70,8 @@ def solve(problem: Problem, options: Bounds, clock: Clock) -> Solution:
         report=Report(
             options.name,
             exact=False,
-            converged=rested,
-            iterations=above.iterations + below.iterations,
+            converged=converged,
+            iterations=rounds,
             error=farthest(intervals, values),
             intervals=intervals,
             log_bounds=(low, high),
@@ -81,7 +81,7 @@ def solve(problem: Problem, options: Bounds, clock: Clock) -> Solution:
 
 
 def heuristic(problem: Problem, options: Bounds, clock: Clock, largest: np.ndarray | None = None) -> Bound:
-    """A bound from above, tightened until it converged: its messages guide sampling and choices of states.
+    """An upper bound, tightened until it converges: its messages guide sampling and the choice of states.
 
     Variables marked `largest` are maximised, the others summed out before them; None: all are summed out.
     """
@@ -89,8 +89,8 @@ def heuristic(problem: Problem, options: Bounds, clock: Clock, largest: np.ndarr
     return found.tighten(options.iterations, options.tol, _TIGHTEN)
 
 
-def _independent(problem: Problem, clock: Clock) -> float:
-    """A bound from below that zeros do not spoil: that of the closest fully factorised distribution."""
+def _mean_field_bound(problem: Problem, clock: Clock) -> float:
+    """A lower bound that zeros do not spoil: that of the closest fully factorised distribution."""
     try:
         found = ascent.solve(problem, MeanField(restarts=2, max_iter=100), clock).report.log_bounds
     except NoSupportFound:
@@ -100,7 +100,7 @@ def _independent(problem: Problem, clock: Clock) -> float:
 
 @dataclass(eq=False, slots=True)
 class Reader:
-    """Probabilities as intervals, from the bounds with states chosen."""
+    """Probabilities as intervals, from bounds with some variables clamped to states."""
 
     above: Bound
     below: Bound
@@ -167,9 +167,9 @@ class Reader:
 
 
 def maximise(problem: Problem, options: Bounds, clock: Clock) -> Maximum:
-    """States chosen one after the other by the mini-buckets' messages, and a bound on all others.
+    """States chosen one variable after another by the mini-buckets' messages, and a bound on all others.
 
-    With targets the other variables are summed out, and their states mean nothing.
+    With targets the other variables are summed out, and the states returned for them mean nothing.
     """
     n = problem.case.reduced.cards.size
     largest = np.full(n, problem.targets is None)

@@ -51,10 +51,10 @@ class BoundsAnswers(ReducedSums, ReducedMaxima):
         return [Explanation(codes, value, self.report, bound).of(targets)], at.total_in_passing
 
     def most_probable_of(self, targets: Sequence[int]) -> tuple[np.ndarray, Wide, float, Posterior]:
-        """The same for some variables, with all others summed out.
+        """Like `most_probable`, for some variables, with all others summed out.
 
         The engine's suggestion is improved one variable at a time, as far as the exact engine can evaluate
-        it. If it cannot sum the others out, the value is a lower bound.
+        it. If that cannot sum the others out, the value is a lower bound.
         """
         self.only_states(None)
         at = exactly(self)
@@ -85,7 +85,8 @@ class BoundsAnswers(ReducedSums, ReducedMaxima):
                     self._climb(
                         r.variables[free].tolist(), codes, lambda held: replace(at, known=given(held))
                     )
-                    if not np.array_equal(codes, before):  # costs no more than the first, which was in time
+                    # The second sum costs no more than the first, which was in time.
+                    if not np.array_equal(codes, before):
                         value = replace(at, known=given(asked), clock=Clock(None, None, profile)).total()
             except (TooLarge, OutOfTime) as refused:
                 late = isinstance(refused, OutOfTime)
@@ -96,8 +97,8 @@ class BoundsAnswers(ReducedSums, ReducedMaxima):
                 bounds_of = under.reports[0].log_bounds
                 assert bounds_of is not None
                 value, proven = propagation.wide_of(bounds_of[0]), False
-                why = "the sum over the rest was not done in time" if late else "the rest is too large a sum"
-                said = f"{why}: the value is a lower bound"
+                why = "was not finished in time" if late else "does not fit"
+                said = f"the sum over the other variables {why}: the value is a lower bound"
             if value[0] == 0.0:
                 raise Impossible
         except Impossible:
@@ -126,7 +127,7 @@ class BoundsAnswers(ReducedSums, ReducedMaxima):
             turn += 1
 
     def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
-        """What is made for a question, and its cost: for "bounds" and "clique-sequence"."""
+        """The mini-buckets for a question, and what they cost."""
         self.only_states(targets)
         case = self.case(self.everything() if targets is None else targets, only_wanted=targets is not None)
         found, r = outline(case, self.options.ibound, self.clock), case.reduced

@@ -4,7 +4,7 @@ Costs are moved between factors and variables until the lower bound on the total
 rising: sequential reparametrisation (Kolmogorov 2015), in integers. The remaining costs favour some states;
 starting from these, blocks of variables are freed and solved again, forests and neighbourhoods in turn.
 Branch and bound fixes or closes states until nothing better than the best known states is left; it continues
-where the floor is lowest (de Givry et al. 2015), so that the least of the floors is a bound on everything.
+where the floor is lowest (de Givry et al. 2015), so that the lowest floor is a bound on everything.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ _DONE, _PAUSED = 0, 1  # as in compiled.py
 _REPLAYS = 5  # a search takes this many times the work of replaying its decisions, or a slice
 _SLICE = 4_000_000  # units of work between two checks of the clock: some tens of milliseconds
 _LEVELS, _BEST, _WORK, _FAILS, _KEPT, _SLACK = 2, 3, 4, 5, 9, 10  # places in `n`, as in compiled.py
-_GAIN = 1e-3  # of the gap, or of the floor: two passes must gain this much for more to follow
+_GAIN = 1e-3  # of the gap, or of the floor: a pass forwards and back must gain this for another to follow
 _MOVES_SHARE = 0.6  # of the work of a search that goes into moves
-_ANYWHERE = 0.3  # of the neighbourhoods lie around an arbitrary variable, the others where costs are paid
+_ANYWHERE = 0.3  # of the neighbourhoods lie around a random variable, the others where costs are paid
 _PATIENCE = 10  # moves in a row without a gain before the search has its turn
 _NARROWER = 0.5  # times the gap: then all states are examined again, since many are now out of reach
-_WIDER, _SMALLER = 1.05, 0.9  # times the size of a neighbourhood: if it was searched completely, if not
+_WIDER, _SMALLER = 1.05, 0.9  # times the size of a neighbourhood: if its search was complete, if not
 _OPEN, _HIGHS = 0.5, 0.4  # of the remaining memory: for open parts, and for HiGHS
 _FIRST_SWEEPS = 200
 _EVERY = 0.01  # seconds between two entries in the history
-_NOTES = 1000
+_NOTES = 1000  # entries in the history, before half of them are dropped
 _UNAIDED = 3e6  # units of work before HiGHS is asked for its duals: a tenth of a second or two
 _RELAXED = 10.0  # seconds that this may take, at most a quarter of those left
 _FIRST_TURN = 1.0  # seconds before HiGHS is asked to branch and cut itself
-_TURN = 0.5  # of the time that has passed: its budget then; it is asked again
-_AGAIN = 3.0  # when this multiple of the time has passed
+_TURN = 0.5  # of the time that has passed: the budget of such a turn
+_AGAIN = 3.0  # times the time that has passed: when the next turn is due
 _LONGEST = 60.0  # seconds of one call of HiGHS, which cannot be interrupted
 _NOTHING = np.empty(0, np.int64)
 
 
 def maximise(problem: Problem, options: Srmp | BranchAndBound, clock: Clock) -> Maximum:
-    """Good states and a bound; with branching, until the two meet or time runs out."""
+    """Good states and a bound; branch and bound goes on until the two meet or time runs out."""
     case = problem.case
     work = _Branching(lay_out(case, options.name), options.seed, clock)
     constant = log_of(case.constant())
@@ -113,8 +113,8 @@ class Ranked(NamedTuple):
 
     states: np.ndarray  # of each reduced variable, one row per answer
     bounds: list[float]  # on the logarithm of the best possible value at this rank
-    sure: list[bool]  # whether these are proven to be the right ones
-    ties_broken: bool  # whether the sure ones come first among their equals
+    sure: list[bool]  # whether each is proven to belong at its rank
+    ties_broken: bool  # whether proven ones are the first among their equals
     report: Report
 
 
@@ -138,7 +138,7 @@ def rank(problem: Problem, k: int, seed: int, clock: Clock, work: float = math.i
             raise Impossible
         raise OutOfTime(
             f"No states of non-zero probability were found within the time limit of {clock.limit:g} s, which "
-            "says nothing about whether there are any. Allow more with pgm.set_config(time_limit=...)."
+            "does not prove that there are none. Allow more with pgm.set_config(time_limit=...)."
         )
     costs, order = s.kept_cost[:kept].tolist(), case.declared()
     left = sorted(range(kept), key=costs.__getitem__)
@@ -165,7 +165,7 @@ class _Spent(Exception):
 
 
 class _Branching:
-    """A problem in progress: the best states so far, the floor, and what is still open."""
+    """A search in progress: the best states so far, the floor, and what is still open."""
 
     def __init__(self, layout: BranchingLayout, seed: int, clock: Clock, work: float = math.inf) -> None:
         self.layout, self._clock, self._allowed = layout, clock, work
@@ -173,7 +173,7 @@ class _Branching:
         p = layout.problem
         self._root = 0  # the floor before branching
         self._open = OpenParts(_OPEN * layout.room)
-        self._at: Part | None = None  # the part under search
+        self._current: Part | None = None  # the part being searched
         self._closed = False  # nothing better than the best can be left
         self.claimed = 0  # the lower bound that HiGHS claims, if below the best
         self.rounds = 0
@@ -201,8 +201,8 @@ class _Branching:
         if self._closed:
             return self.best
         least = self._open.least()
-        if self._at is not None:
-            least = self._at.floor if least is None else min(least, self._at.floor)
+        if self._current is not None:
+            least = self._current.floor if least is None else min(least, self._current.floor)
         return min(self._root if least is None else max(least, self._root), self.best)
 
     def course(self, constant: float) -> Course:
@@ -272,7 +272,7 @@ class _Branching:
             self._move()
 
     def _move(self) -> None:
-        """Forests until one gains nothing; then neighbouring variables, by a search."""
+        """Free forests until one gains nothing; then free neighbouring variables, and search."""
         p, s = self.layout.problem, self.layout.state
         m, begin = p.cards.size, int(s.n[_WORK])
         before = FORBIDDEN
@@ -290,7 +290,7 @@ class _Branching:
         self._moved += int(s.n[_WORK]) - begin
 
     def _middle(self) -> int:
-        """A variable to free others around: drawn by the cost that it pays, or at random."""
+        """The variable around which others are freed: drawn by the cost that it pays, or uniformly."""
         p, best = self.layout.problem, self.layout.state.best
         if self._rng.random() < _ANYWHERE:
             return int(self._rng.integers(best.size))
@@ -371,7 +371,7 @@ class _Branching:
             self._allowed = 2.0 * float(s.n[_WORK])
 
     def _begin(self) -> None:
-        """Open the whole problem."""
+        """Open the root: the whole problem."""
         self._open.push(self._root, Dive(_NOTHING), 0, deep=True)
 
     def _parts(self) -> bool:
@@ -382,13 +382,12 @@ class _Branching:
         """Search one of the open parts for this many dead ends; return how many decisions it began with."""
         p, s = self.layout.problem, self.layout.state
         self._check()
-        self._at = self._open.pop()
-        floor, path = self._at.floor, self._at.path()
+        self._current = self._open.pop()
+        floor, path = self._current.floor, self._current.path()
         begin = int(s.n[_WORK])
         status = BRANCHING.search(p, s, path, fails, _SLICE)
-        until = begin + _REPLAYS * (
-            int(s.n[_WORK]) - begin
-        )  # or else all the time goes into replaying decisions
+        # Otherwise all the time would go into replaying decisions.
+        until = begin + _REPLAYS * (int(s.n[_WORK]) - begin)
         while status == _PAUSED and s.n[_WORK] < until:
             self._check()
             status = BRANCHING.go_on(p, s, fails, _SLICE)
@@ -400,5 +399,5 @@ class _Branching:
             for i in np.flatnonzero(taken % 2 == 0).tolist():
                 self._open.push(max(floor, floors[i]), dive, path.size + i + 1, deep=deep, flipped=True)
             self._open.push(max(floor, floors[levels]), dive, dive.decisions.size, deep=deep)
-        self._at = None
+        self._current = None
         return path.size

@@ -15,10 +15,10 @@ from pgm.runtime.kinds import Bytes, Floats, Ints, Ints32, IntTable
 from pgm.runtime.room import check_room
 
 FORBIDDEN = 1 << 61  # as in compiled.py
-_NUMBERS = 11
-_BITS = 56  # no sum of costs over all factors reaches 2 to this; moved costs may exceed it
+_COUNTERS = 11
+_BITS = 56  # no sum of costs over all factors reaches this power of two; moved costs may exceed it
 _EQUALS = 64  # kept besides the k best, if they are equal to the last
-_LEVELS = (6, 64)  # for how many the trail has full room; where it ends the search is restarted
+_LEVELS = (6, 64)  # levels that the trail has full room for; where it ends, the search restarts
 
 
 class BranchingProblem(NamedTuple):
@@ -69,7 +69,7 @@ class BranchingState(NamedTuple):
     place: Ints  # scratch space for traversing a table
     row: Ints
     cost: Ints
-    n: Ints  # [_NUMBERS]
+    n: Ints  # [_COUNTERS]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -85,7 +85,7 @@ class BranchingLayout:
 
 
 def lay_out(case: Case, engine: str, k: int = 1) -> BranchingLayout:
-    """The problem of finding a reduced case's k best states; `TooLarge` if it does not fit."""
+    """Lay out the search for a reduced case's k best states; `TooLarge` if it does not fit."""
     r = case.reduced
     m, widths = r.cards.size, np.diff(r.scope_at)
     n_states = int(r.state_at[-1])
@@ -171,7 +171,7 @@ def _state(p: BranchingProblem, width: int, levels: int, room: int) -> Branching
     w[: p.given_at] = p.own
     w[p.open_at : p.left_at] = 1
     w[p.left_at : p.floor_at] = p.cards
-    n = np.zeros(_NUMBERS, np.int64)
+    n = np.zeros(_COUNTERS, np.int64)
     n[3], n[7] = FORBIDDEN, p.grain  # BEST, SIGNIFICANT
     trail = levels * size
     return BranchingState(
@@ -199,7 +199,7 @@ def _state(p: BranchingProblem, width: int, levels: int, room: int) -> Branching
 
 
 def _check(engine: str, size: float) -> float:
-    """The bytes that remain of the memory limit after this many; `TooLarge` if there are fewer."""
+    """The bytes of the memory limit that this many leave; `TooLarge` if they exceed it."""
     limit = current().memory_limit
     check_room(size, f'For tables and costs engine="{engine}" needs', "Observe more")
     return limit - size

@@ -15,14 +15,13 @@ class Neighbourhoods:
     def __init__(self, p: BranchingProblem) -> None:
         """For this problem."""
         self._problem = p
-        self._beside: dict[int, list[int]] = {}  # those looked at so far
+        self._found: dict[int, list[int]] = {}  # the neighbours of variables met so far
         self._room = _KEPT
 
     def of(self, start: int, size: int, rng: np.random.Generator) -> np.ndarray:
-        """Mark up to this many: one, then repeatedly a random neighbour of those marked.
+        """Mark up to `size` variables: `start`, then repeatedly a random neighbour of those marked.
 
-        A variable is listed once for each marked neighbour, so that one with many of them tends to come
-        sooner.
+        A variable is listed once for each marked neighbour, so one with many of them tends to come sooner.
         """
         marked = np.zeros(self._problem.cards.size, np.uint8)
         waiting, count = [start], 0
@@ -37,13 +36,13 @@ class Neighbourhoods:
         return marked
 
     def _neighbours(self, v: int) -> list[int]:
-        found = self._beside.get(v)
+        found = self._found.get(v)
         if found is None:
             p = self._problem
             factors = p.owner[p.users[p.user_at[v] : p.user_at[v + 1]]]
             tied = {u for f in factors for u in p.scopes[p.scope_at[f] : p.scope_at[f + 1]].tolist()}
             found = sorted(tied - {v})
             if len(found) <= self._room:
-                self._beside[v] = found
+                self._found[v] = found
                 self._room -= len(found)
         return found

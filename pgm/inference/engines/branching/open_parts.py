@@ -11,7 +11,7 @@ _PART = 200  # bytes of an open part, not counting its decisions
 
 
 class Dive:
-    """The decisions of one search, stored once: the parts that it left open begin with some of them."""
+    """The decisions of one search, stored once for all the parts that it left open."""
 
     __slots__ = ("decisions", "parts")
 
@@ -24,7 +24,7 @@ class Part(NamedTuple):
     """An open part. The first two fields order it: the lowest floor first, then the newest."""
 
     floor: int  # a lower bound on the cost of anything in it
-    number: int  # unique
+    serial: int  # unique, and lower for newer parts
     dive: Dive
     length: int  # how many of its decisions lead here
     flipped: bool  # whether the last of these goes the other way
@@ -38,10 +38,10 @@ class Part(NamedTuple):
 
 
 class OpenParts:
-    """The open parts: by their floors, or the newest first while memory is short."""
+    """The open parts, the lowest floor first, or the newest first while memory is short."""
 
     def __init__(self, most: float) -> None:
-        """Start with nothing open; up to this many bytes, parts are kept by their floors."""
+        """Start with nothing open; parts are kept by their floors up to this many bytes."""
         self._most = most
         self._held = 0
         self._made = 0
@@ -49,7 +49,7 @@ class OpenParts:
         self._stack: list[Part] = []  # the newest comes first, before the others
 
     def push(self, floor: int, dive: Dive, length: int, *, deep: bool, flipped: bool = False) -> None:
-        """Keep a part for later; `deep`: as the next one, whatever its floor."""
+        """Keep a part for later; `deep`: it comes next, whatever its floor."""
         self._made -= 1
         self._held += _PART + (0 if dive.parts else dive.decisions.nbytes)
         dive.parts += 1
@@ -66,9 +66,9 @@ class OpenParts:
         return part
 
     def drop(self, best: int, *, sort: bool) -> bool:
-        """Drop parts from the front that cost at least this; return whether any are left.
+        """Drop parts from the front whose cost is at least `best`; return whether any are left.
 
-        With `sort`, parts that were to come next are kept by their floors again if memory allows.
+        With `sort`, parts that were to come next are again kept by their floors if memory allows.
         """
         while self._stack and self._stack[-1].floor >= best:
             self._release(self._stack.pop())

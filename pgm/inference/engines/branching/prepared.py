@@ -48,8 +48,8 @@ class BranchingMaxima(ReducedMaxima):
         case = reduce_everything(self.program, self.known, self.clock)
         if (self.program.kinds[case.reduced.variables] == SUMMED).any():
             raise TooLarge(
-                f'engine="{self.engine}" cannot rank several answers here: what is hidden inside gates such '
-                "as pgm.NoisyOr is summed. Ask for one with `map`, or observe more."
+                f'engine="{self.engine}" cannot rank several answers here: variables hidden inside gates '
+                "such as pgm.NoisyOr are summed out. Ask for one answer with `map`, or observe more."
             )
         found = branch_and_bound.rank(self.problem(case, {}), k, self.options.seed, self.clock)
         assert found is not None  # its work is not limited
@@ -80,7 +80,7 @@ def prepare(
 def instead(
     at: Posterior, k: int, allowed: np.ndarray | None, rest: Rest, refused: TooLarge
 ) -> tuple[str, list[BestStates]] | None:
-    """The turn of a search in "auto": for the time limit, or a few seconds; its result must be proven."""
+    """The search that "auto" tries, for the time limit or a few seconds; its result must be proven."""
     case = reduce_everything(at.program, at.known, at.clock, allowed)
     if (at.program.kinds[case.reduced.variables] == SUMMED).any():
         return None
@@ -113,7 +113,7 @@ def _several(at: Posterior, case: Case, k: int, work: float) -> tuple[str, list[
 
 def _late(what: str, clock: Clock, bound: str) -> OutOfTime:
     return OutOfTime(
-        f"{what} were not found for sure within the time limit of {clock.limit:g} s: a tree of cliques is "
-        "too large, and the search has not ended. Allow more with pgm.set_config(time_limit=...), or ask "
-        f'with engine="branch-and-bound" for the best found by then, with {bound}.'
+        f"{what} were not proven within the time limit of {clock.limit:g} s: a clique tree is too large, and "
+        "the search did not end. Allow more with pgm.set_config(time_limit=...), or ask with "
+        f'engine="branch-and-bound" for the best found by then, with {bound}.'
     )

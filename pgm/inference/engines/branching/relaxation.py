@@ -2,8 +2,8 @@
 
 There is a column for each open state and for each row of each factor; rows that contain a state sum to its
 column. The duals of this programme are costs to move. Moved as integers, they give an exact bound however
-HiGHS has rounded. If columns of states must be 0 or 1, HiGHS also cuts and branches: that bound is in
-floating point, so it is lowered by the largest effect of the tolerances and never called exact.
+HiGHS rounds. If columns of states must be 0 or 1, HiGHS also branches and cuts: that bound is in floating
+point, so it is lowered by the largest effect of the tolerances and never called exact.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _BEST, _TRAIL = 3, 0  # places in `n`, as in compiled.py
 
 
 class Residual(NamedTuple):
-    """The open part: costs above the floor, and which columns add up to which."""
+    """What is still open: costs above the floor, and which columns add up to which."""
 
-    states: np.ndarray  # int64 the open ones
+    states: np.ndarray  # int64 the open states
     factor: np.ndarray  # int64[R] of each remaining row
     rest: np.ndarray  # int64[R] its cost apart from what the factor has given away
     row: np.ndarray  # int64[P] for each row and axis
@@ -70,7 +70,7 @@ def residual(p: BranchingProblem, s: BranchingState, room: float) -> Residual | 
     if n_open + int(is_left.sum()) > most or not rows:
         return None
     row, message = np.concatenate(rows), np.concatenate(messages)
-    number = np.cumsum(is_left) - 1
+    index = np.cumsum(is_left) - 1
     kept = is_left[row]
     v = np.repeat(p.scopes, p.cards[p.scopes])
     state_of = p.state_at[v] + np.arange(v.size) - np.repeat(p.message_at[:-1], p.cards[p.scopes])
@@ -81,7 +81,7 @@ def residual(p: BranchingProblem, s: BranchingState, room: float) -> Residual | 
         np.flatnonzero(s.w[p.open_at : p.left_at]),
         factor[is_left],
         left,
-        number[row[kept]],
+        index[row[kept]],
         message[kept],
         np.flatnonzero(s.w[p.open_at + state_of]),
         state_of,
@@ -97,24 +97,24 @@ def _programme(p: BranchingProblem, s: BranchingState, r: Residual) -> tuple[np.
     n_variables, n_states = p.cards.size, r.states.size
     column = np.full(p.given_at, -1)
     column[r.states] = np.arange(n_states)
-    line = np.full(r.state_of.size, -1)
-    line[r.messages] = n_variables + np.arange(r.messages.size)
-    lines = np.concatenate([p.owner_of_state[r.states], line[r.messages], line[r.message]])
+    equation = np.full(r.state_of.size, -1)
+    equation[r.messages] = n_variables + np.arange(r.messages.size)
+    equations = np.concatenate([p.owner_of_state[r.states], equation[r.messages], equation[r.message]])
     columns = np.concatenate([column[r.states], column[r.state_of[r.messages]], n_states + r.row])
-    signs = np.ones(lines.size)
+    signs = np.ones(equations.size)
     signs[n_states : n_states + r.messages.size] = -1.0
     size = (n_variables + r.messages.size, n_states + r.rest.size)
     right = np.zeros(size[0])
     right[:n_variables] = 1.0
-    # Costs beyond the best known may as well be capped there: the scale for HiGHS is then finer.
+    # Costs beyond the best known can be capped there: the scale for HiGHS is then finer.
     costs = np.minimum(np.concatenate([s.w[r.states], r.rest]), r.most) * r.scale
-    return costs, csc_array((signs, (lines, columns)), shape=size), right
+    return costs, csc_array((signs, (equations, columns)), shape=size), right
 
 
 def relax(
     p: BranchingProblem, s: BranchingState, r: Residual, clock: Clock, seconds: float
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """The increase of each message, as integers, and good states; None if HiGHS was too slow."""
+    """The increase of each message, as an integer, and good states; None if HiGHS is too slow."""
     from scipy.optimize import linprog
 
     costs, matrix, right = _programme(p, s, r)
@@ -135,13 +135,13 @@ def relax(
 
 
 def move(p: BranchingProblem, s: BranchingState, r: Residual, moved: np.ndarray) -> bool:
-    """Move costs this way for good if it raises the floor: then all remaining costs stay non-negative."""
+    """Move costs this way, for good, if that raises the floor; all remaining costs stay non-negative."""
     w = s.w
     rest = r.rest.copy()
     np.subtract.at(rest, r.row, moved[r.message])
     least = np.full(p.rows.size, FORBIDDEN)
     np.minimum.at(least, r.factor, rest)
-    least[least == FORBIDDEN] = 0  # it has no rows left: nothing is possible here, as the next pass finds
+    least[least == FORBIDDEN] = 0  # no rows left: nothing is possible here, as the next pass will find
     first = p.scope_at[:-1]
     # The factor's first variable pays its shortfall and receives its surplus.
     sizes = p.cards[p.scopes[first]]
@@ -162,7 +162,7 @@ def move(p: BranchingProblem, s: BranchingState, r: Residual, moved: np.ndarray)
 
 
 def whole(p: BranchingProblem, s: BranchingState, r: Residual, clock: Clock, seconds: float) -> Whole:
-    """Good states, and a lower bound on any states' cost, by branch and cut in floating point."""
+    """Good states, and a lower bound on the cost of any, by branch and cut in floating point."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     costs, matrix, right = _programme(p, s, r)

@@ -11,10 +11,10 @@ from pgm.inference.trees.needs import SUMS
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CliqueSequence(Engine):
-    """Exact trees of bounded size, one after the other, that exchange beliefs.
+    """A sequence of exact trees of bounded size that exchange beliefs.
 
     For models whose own tree is too large. The larger the trees may be, the less is lost between them; if one
-    holds everything, the answers are exact. Otherwise their error is unknown.
+    tree holds everything, the answers are exact. Otherwise their error is unknown.
 
     Args:
         clique_bound: no clique has more than 2**clique_bound entries unless a table of the model does. None:

@@ -45,7 +45,7 @@ class Cluster:
 
 
 def aligned(table: np.ndarray, variables: Scope, among: Scope) -> np.ndarray:
-    """A table over some variables, in their order, reshaped to multiply one over more variables."""
+    """A table over some variables, in their order, reshaped to multiply a table over more of them."""
     cards = dict(zip(variables, table.shape, strict=True))
     return table.reshape([cards.get(v, 1) for v in among])
 
@@ -59,7 +59,7 @@ def quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def joined(
     found: Triangulation, inside: np.ndarray, log2_cards: np.ndarray, bound: float
 ) -> tuple[list[Scope], int]:
-    """The cliques of a tree without the variables `inside`, and how many of these were merely dropped.
+    """The cliques of a tree without the variables `inside`, and how many of those were merely dropped.
 
     A variable is summed out exactly, which joins all of its cliques, as long as the joined clique is within
     the bound, smallest join first. The others are dropped from each of their cliques separately. Either way
@@ -79,7 +79,7 @@ def joined(
     heap = [(union_with(v)[0], v) for v in np.flatnonzero(inside).tolist() if where[v]]
     heapq.heapify(heap)
     dropped: list[int] = []
-    number = found.n_cliques
+    new = found.n_cliques
     while heap:
         before, v = heapq.heappop(heap)
         size, members = union_with(v)
@@ -91,10 +91,10 @@ def joined(
             for c in where[v]:
                 for u in cliques.pop(c) - {v}:
                     where[u].discard(c)
-            cliques[number] = members - {v}
-            for u in cliques[number]:
-                where[u].add(number)
-            number += 1
+            cliques[new] = members - {v}
+            for u in cliques[new]:
+                where[u].add(new)
+            new += 1
     for v in dropped:
         for c in where[v]:
             cliques[c].discard(v)
@@ -118,7 +118,7 @@ def _maximal(sets: Iterable[set[int]]) -> list[Scope]:
 
 
 def cut(clusters: list[Cluster], log2_cards: np.ndarray, bound: float) -> tuple[list[Cluster], float]:
-    """Split clusters where that loses least until none exceeds the bound; and the loss, in nats.
+    """Split clusters, where that loses least, until none exceeds the bound; also return the loss in nats.
 
     Separating two variables that occur together in only one cluster leaves a tree of clusters and loses their
     mutual information given the rest of the cluster (Kjaerulff 1994). A single variable is never split.
@@ -130,7 +130,7 @@ def cut(clusters: list[Cluster], log2_cards: np.ndarray, bound: float) -> tuple[
 
     while clusters and size(largest := max(clusters, key=size)) > bound + _ROUNDING:
         pairs = _only_here(clusters, largest)
-        if not pairs:  # all of its pairs also occur elsewhere: begin there
+        if not pairs:  # all pairs of this cluster also occur elsewhere: begin there
             near = sorted(clusters, key=lambda one: -len(set(one.variables) & set(largest.variables)))
             largest, pairs = next((one, found) for one in near if (found := _only_here(clusters, one)))
         loss, u, w = _least(largest, pairs)
@@ -144,7 +144,7 @@ def cut(clusters: list[Cluster], log2_cards: np.ndarray, bound: float) -> tuple[
 
 
 def _only_here(clusters: list[Cluster], one: Cluster) -> list[tuple[int, int]]:
-    """The pairs of a cluster that occur together in no other."""
+    """The pairs of variables of a cluster that occur together in no other."""
     mine = set(one.variables)
     elsewhere: set[tuple[int, int]] = set()
     for other in clusters:

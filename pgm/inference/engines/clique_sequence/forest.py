@@ -22,10 +22,10 @@ from pgm.inference.trees import Shape, Tree, lay_out_tree, shape_of
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import Impossible
 
-# Raises if a tree with this many values to read does not fit; True: check again, for wide numbers.
+# Raises if a tree with this many entries to read does not fit; True: check again, for wide numbers.
 Check = Callable[[Shape, float, bool], None]
 _LN2 = math.log(2.0)
-_FLOOR = 2.0**-900  # the least of a non-zero message: any message may be sent, and divided by this one
+_FLOOR = 2.0**-900  # the least non-zero entry of a message, so that others can be divided by it
 _NO_TARGETS = np.empty(0, np.int32)
 
 
@@ -39,7 +39,7 @@ class Table(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class Message:
-    """The messages of two forests to each other about the variables of a cluster."""
+    """The messages between two forests about the variables of a cluster."""
 
     variables: Scope
     shared: Scope  # with a cluster before this one
@@ -48,7 +48,7 @@ class Message:
     forward: np.ndarray
     back: np.ndarray
     target: Forest | None = None
-    number: int = -1  # its index among those that arrive there
+    index: int = -1  # its index among those that arrive there
     log_scale: float = 0.0  # log of the divisor of the last message
 
     @property
@@ -60,7 +60,7 @@ class Message:
     def arrived(self) -> Cluster:
         """The belief of the target."""
         assert self.target is not None
-        return Cluster(self.variables, self.target.beliefs[len(self.target.wide) + self.number])
+        return Cluster(self.variables, self.target.beliefs[len(self.target.wide) + self.index])
 
     @property
     def gap(self) -> float:
@@ -72,7 +72,7 @@ class Message:
         assert self.target is not None
         new = quotient(self.sent.given(self.shared), self.back)
         self.forward, self.log_scale = _mixed(self.forward, new, damping)
-        self.target.put(self.number, self.forward)
+        self.target.put(self.index, self.forward)
 
     def send_back(self, damping: float = 0.0) -> None:
         """Keep the target's belief for the source, which takes in all such messages together."""
@@ -81,7 +81,7 @@ class Message:
 
 
 def _mixed(old: np.ndarray, new: np.ndarray, damping: float) -> tuple[np.ndarray, float]:
-    """A message between the two in logarithms, scaled to a maximum of 1, and the log of its divisor."""
+    """The two messages averaged in logarithms, scaled to a maximum of 1, and the log of the divisor."""
     if damping:
         new = old**damping * new ** (1.0 - damping)
     top = float(new.max())
@@ -93,7 +93,7 @@ def _mixed(old: np.ndarray, new: np.ndarray, damping: float) -> tuple[np.ndarray
 def _marginals(
     case: Case, tree: Tree, clock: Clock, *, wide: bool = False
 ) -> tuple[np.ndarray, tuple[float, int]]:
-    """The exact engine's beliefs, but never 0 for anything possible: messages could not undo that."""
+    """The exact engine's beliefs, but never 0 for anything possible: no later message could undo that."""
     if not wide:  # no product has left the range of doubles
         return tree_runs.marginals(case, tree, clock)
     mantissas, exponents, total = tree_runs.wide_results(case, tree, clock)
@@ -106,7 +106,7 @@ def _marginals(
 
 @dataclass(eq=False, slots=True)
 class Forest:
-    """A part of the model, laid out; its tables: arriving messages, returning messages, its own."""
+    """A part of the model, laid out: its tables are arriving messages, returning messages, and its own."""
 
     case: Case
     tree: Tree
@@ -120,7 +120,7 @@ class Forest:
     beliefs: list[np.ndarray] = field(default_factory=list)  # of the wide clusters, then of the arriving ones
 
     def put(self, place: int, table: np.ndarray, power: int = 0) -> None:
-        """Replace one of its tables by this one, times a power of two."""
+        """Replace the table at this place by `table` times 2**power."""
         p = self.case.program
         part = slice(int(p.arrays.table_at[place]), int(p.arrays.table_at[place]) + table.size)
         most = math.frexp(float(table.max()))[1]
@@ -134,7 +134,7 @@ class Forest:
         self.stale = True
 
     def take_back(self) -> None:
-        """Multiply in the returning messages."""
+        """Multiply the returning messages in."""
         tables = [np.ones_like(belief) for belief in self.beliefs[: len(self.wide)]]
         powers = [0] * len(tables)
         for m in self.leaving:
@@ -217,5 +217,5 @@ def make_forest(
     tree = lay_out_tree(case, shape, _NO_TARGETS, ends, flat, clock)
     found = Forest(case, tree, wide, inside, arriving)
     for i, m in enumerate(arriving):
-        m.target, m.number = found, i
+        m.target, m.index = found, i
     return found

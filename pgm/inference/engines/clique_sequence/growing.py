@@ -15,7 +15,7 @@ from pgm.runtime.clock import Clock
 from pgm.runtime.running import REDUCTION
 
 _GROWN = 0.85  # of the bound in logarithms: how large cliques grow before some variables are summed out
-_SAID = 0.7  # how large the clusters shared by forests are
+_SENT = 0.7  # of the bound in logarithms: how large the clusters sent to other forests are
 _ROUNDING = 1e-9
 _NOTHING = np.empty(0, np.int64)
 _TOGETHER = np.empty(0, np.int32)
@@ -31,15 +31,15 @@ class Tables:
     values: Callable[[int], Table]
     read: int = -1  # the table whose belief is wanted
 
-    def scope(self, number: int) -> np.ndarray:
+    def scope(self, index: int) -> np.ndarray:
         """The variables of a table."""
-        return self.scopes[self.scope_at[number] : self.scope_at[number + 1]]
+        return self.scopes[self.scope_at[index] : self.scope_at[index + 1]]
 
-    def flat(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def flat(self, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The variables of some tables, concatenated, and where each table's begin."""
-        widths = self.scope_at[numbers + 1] - self.scope_at[numbers]
+        widths = self.scope_at[which + 1] - self.scope_at[which]
         ends = np.concatenate([[0], np.cumsum(widths)])
-        return self.scopes[np.arange(ends[-1]) + np.repeat(self.scope_at[numbers] - ends[:-1], widths)], ends
+        return self.scopes[np.arange(ends[-1]) + np.repeat(self.scope_at[which] - ends[:-1], widths)], ends
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -53,7 +53,7 @@ class Group:
 
 
 class Growth:
-    """Forests, made one after the other: senders before their receivers."""
+    """Forests, made one after another, senders before their receivers."""
 
     def __init__(self, tables: Tables, bound: float, clock: Clock, check: Check) -> None:
         """Start with nothing grown; no clique may exceed 2**bound entries unless a table does."""
@@ -61,8 +61,8 @@ class Growth:
         self.log2_cards = np.log2(tables.cards.astype(np.float64))
         sizes = np.add.reduceat(self.log2_cards[tables.scopes], tables.scope_at[:-1])
         self.bound = max(bound, float(sizes.max()))
-        self.grown = max(_GROWN * bound, float(sizes.max()))
-        self.said = _SAID * bound
+        self.grown_bound = max(_GROWN * bound, float(sizes.max()))
+        self.sent_bound = _SENT * bound
         self.forests: list[Forest] = []
         self.log2_largest = 0.0
         self.lost = 0.0  # nats lost by cutting
@@ -70,16 +70,16 @@ class Growth:
         self._left = np.bincount(tables.scopes, minlength=tables.cards.size)  # tables in no group
         self._group_of = np.full(tables.cards.size, -1, np.int64)
         self._groups: dict[int, Group] = {}
-        self._number = 0
+        self._next_group = 0
 
     def grow(self) -> None:
         """Put all tables into forests, each with the messages that it receives first."""
         self._add(np.arange(self.tables.scope_at.size - 1))
-        for number in sorted(self._groups):
-            self._close(number)
+        for g in sorted(self._groups):
+            self._close(g)
 
     def _add(self, new: np.ndarray) -> None:
-        """Put tables into groups, which they link; halve the tables of a part that becomes too large."""
+        """Put tables into the groups that they link; if a group becomes too large, add them by halves."""
         if not new.size:
             return
         self.clock.check()
@@ -94,7 +94,7 @@ class Growth:
                 self._force(some)
 
     def _parts(self, new: np.ndarray) -> list[tuple[np.ndarray, list[int]]]:
-        """New tables that are connected, directly or through groups, and these groups."""
+        """The new tables by connected component, with the groups that each component touches."""
         from scipy.sparse import coo_array  # at first use: scipy is slow to import
         from scipy.sparse.csgraph import connected_components
 
@@ -115,21 +115,21 @@ class Growth:
         return [(new[order[begins[i] : begins[i + 1]]], touched[i]) for i in range(count)]
 
     def _merged(self, new: np.ndarray, touched: list[int]) -> Group:
-        """New tables with the groups that they touch, and a tree if it is small enough."""
+        """New tables merged with the groups that they touch; with a tree if that is small enough."""
         groups = [self._groups[g] for g in touched]
-        numbers = np.concatenate([*(g.tables for g in groups), new])
+        which = np.concatenate([*(g.tables for g in groups), new])
         messages = [m for g in groups for m in g.messages]
-        flat, ends = self.tables.flat(numbers)
-        said = [m.variables for m in messages]
-        everything = np.concatenate([flat, *said]).astype(np.int64)
-        ends = np.concatenate([ends, ends[-1] + np.cumsum([len(s) for s in said])]).astype(np.int64)
+        flat, ends = self.tables.flat(which)
+        sent = [m.variables for m in messages]
+        everything = np.concatenate([flat, *sent]).astype(np.int64)
+        ends = np.concatenate([ends, ends[-1] + np.cumsum([len(s) for s in sent])]).astype(np.int64)
         variables, local = np.unique(everything, return_inverse=True)
         m = variables.size
         at, indices = REDUCTION.neighbours(m, ends, local.astype(np.int32), _TOGETHER)
-        logs, limit = self.log2_cards[variables], self.grown + math.log2(m + 1)
+        logs, limit = self.log2_cards[variables], self.grown_bound + math.log2(m + 1)
         found = triangulate_in(self.clock, at, indices, logs, limit_log2=limit, effort=0.0)
-        good = found.complete and found.log2_largest <= self.grown + _ROUNDING
-        return Group(numbers, messages, variables, found if good else None)
+        good = found.complete and found.log2_largest <= self.grown_bound + _ROUNDING
+        return Group(which, messages, variables, found if good else None)
 
     def _commit(self, merged: Group, new: np.ndarray, touched: list[int]) -> None:
         for g in touched:
@@ -138,14 +138,14 @@ class Growth:
         self._open(merged)
 
     def _open(self, group: Group) -> None:
-        self._groups[self._number] = group
-        self._group_of[group.variables] = self._number
-        self._number += 1
+        self._groups[self._next_group] = group
+        self._group_of[group.variables] = self._next_group
+        self._next_group += 1
 
     def _force(self, new: np.ndarray) -> None:
         """Put one table in, closing the groups that it touches, the largest first, until it fits."""
         scope = self.tables.scope(int(new[0]))
-        room = max(0.5 * (self.grown + self.said), float(self.log2_cards[scope].sum()))
+        room = max(0.5 * (self.grown_bound + self.sent_bound), float(self.log2_cards[scope].sum()))
         while True:
             self.clock.check()
             touched = sorted(set(self._group_of[scope].tolist()) - {-1})
@@ -165,7 +165,7 @@ class Growth:
         return max(float(self.log2_cards[list(m.variables)].sum()) for m in self._groups[g].messages)
 
     def _close(self, g: int) -> None:
-        """Turn a group into a forest; only the messages that it sends are left."""
+        """Turn a group into a forest; only the messages that it sends remain."""
         group = self._groups.pop(g)
         found, variables = group.tree, group.variables
         assert found is not None  # groups of messages alone are not closed
@@ -173,7 +173,7 @@ class Growth:
         done = self._left[variables] == 0
         places, dropped = joined(found, done, self.log2_cards[variables], self.bound)
         wide: list[Scope] = [tuple(variables[list(one)].tolist()) for one in places]
-        own = [self.tables.values(number) for number in group.tables.tolist()]
+        own = [self.tables.values(index) for index in group.tables.tolist()]
         read = (
             [tuple(self.tables.scope(self.tables.read).tolist())] if self.tables.read in group.tables else []
         )
@@ -184,9 +184,9 @@ class Growth:
         self.dropped += dropped
         self.log2_largest = max(self.log2_largest, forest.tree.shape.log2_largest)
         beliefs = [Cluster(scope, forest.beliefs[h]) for h, scope in enumerate(wide)]
-        self._say(forest, beliefs, self.said)
+        self._send(forest, beliefs, self.sent_bound)
 
-    def _say(self, forest: Forest, clusters: list[Cluster], bound: float) -> None:
+    def _send(self, forest: Forest, clusters: list[Cluster], bound: float) -> None:
         """Open a group for each part of a forest's messages, in clusters no larger than the bound."""
         clusters, lost = cut(clusters, self.log2_cards, bound)
         self.lost += lost
@@ -202,10 +202,10 @@ class Growth:
             self._open(Group(_NOTHING, messages, variables))
 
     def _split(self, g: int) -> None:
-        """Shrink messages: the largest cluster of a group without tables loses at least half its entries."""
+        """Shrink the messages of a group without tables: its largest cluster to half the size or less."""
         group = self._groups.pop(g)
         forest, mine = group.messages[0].source, set(map(id, group.messages))
         size = max(float(self.log2_cards[list(m.variables)].sum()) for m in group.messages)
         self._group_of[group.variables] = -1
         forest.leaving = [m for m in forest.leaving if id(m) not in mine]
-        self._say(forest, [Cluster(m.variables, m.sent.belief) for m in group.messages], size - 1.0)
+        self._send(forest, [Cluster(m.variables, m.sent.belief) for m in group.messages], size - 1.0)

@@ -1,7 +1,7 @@
 """Two sequences of forests for one question: where they agree, and what to do where they do not.
 
-Like messages, forests may agree on one mode of a distribution that has several, and nothing that they measure
-shows it. Another order may find another mode. Each sequence gives the mass of its own mode.
+Like loopy messages, forests may agree on one mode of a distribution that has several, and nothing that they
+measure reveals it. Another order may find another mode. Each sequence gives the mass of its own mode.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _joined(first: Calibrated, second: Calibrated) -> Calibrated:
     share /= share.sum()
     said = (
         f"two orders of the tables found different parts of the distribution, of {share[0]:.3g} and "
-        f"{share[1]:.3g} of what both have, and there may be more; this is their mixture. Compare "
+        f"{share[1]:.3g} of their joint mass, and there may be more; this is their mixture. Compare "
         f'engine="bounds"; {first.report.advice}'
     )
 

@@ -26,7 +26,7 @@ class CliqueSequenceSums(ReducedSums):
         return sequence.solve(problem, self.options, self.clock)
 
     def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
-        """What the first of the trees costs."""
+        """The plan of the tree of the whole question, and what runs instead if that is too large."""
         self.only_states(targets)
         case = self.case(self.everything() if targets is None else targets, only_wanted=targets is not None)
         cards = self.program.arrays.cards

@@ -2,10 +2,10 @@
 
 Tables are combined in elimination order for as long as the cliques of an exact forest stay small. Then that
 forest is closed: its beliefs about the variables that it shares with others are sent as clusters of a tree,
-with the least loss that fits, and the next forest begins with these (Bathla & Vasudevan 2022). Later
-information returns the same way, back and forth until forests agree: expectation propagation, with a forest
-in place of each factor (Minka 2001; Heskes & Zoeter 2002). A single forest is exact inference. There may be
-several such fixed points, see modes.py, so tables are also taken in the reverse order.
+with the least loss that fits, and the next forest begins with these (Bathla & Vasudevan 2022). Information
+from later forests returns the same way, back and forth until all agree: expectation propagation, with a
+forest in place of each factor (Minka 2001; Heskes & Zoeter 2002). A single forest is exact inference. There
+may be several such fixed points, see modes.py, so tables are also taken in the reverse order.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from pgm.runtime.progress import report as report_progress
 from pgm.runtime.room import too_large
 from pgm.runtime.running import REDUCTION, Impossible
 
-_BOUNDS = (20, 16, 12, 8, 4)  # tried one after the other if none is given
+_BOUNDS = (20, 16, 12, 8, 4)  # tried in turn if none is given
 _STEPS = 1e9  # inner steps of one sweep over all forests, if no bound is given
 _KEPT = 60.0  # bytes per entry of a forest's tables
 _DAMPING = 0.5  # once forests stop converging
@@ -59,7 +59,7 @@ def solve(problem: Problem, options: CliqueSequence, clock: Clock) -> Solution:
             first = _solved(problem, options, _grow(problem, bound, clock, is_last=bound == bounds[-1]))
         except _TooMuch:
             continue
-        except Impossible:  # or merely far less probable than a forest believed before it received the rest
+        except Impossible:  # or merely far less probable than a forest believed before messages arrived
             raise none_possible(options.name) from None
         took = time.monotonic() - start
         second = None
@@ -103,7 +103,7 @@ def _exactly(problem: Problem, options: CliqueSequence, bound: float, clock: Clo
 
 
 def outline(problem: Problem, options: CliqueSequence, needs: Needs, clock: Clock) -> tuple[Shape, str]:
-    """The tree of the whole question, and in words what runs instead if it exceeds the bound."""
+    """The tree of the whole question and, in words, what runs instead if that exceeds the bound."""
     bound = options.clique_bound or _BOUNDS[0]
     targets = _TOGETHER if problem.targets is None else problem.targets
     shape = planned(problem.case, clock, problem.trees, targets)
@@ -123,7 +123,7 @@ class Sequence:
 
     @property
     def forests(self) -> list[Forest]:
-        """Order senders before their receivers."""
+        """All forests, senders before their receivers."""
         return self.growth.forests
 
     def forward(self) -> None:
@@ -134,7 +134,7 @@ class Sequence:
                 message.send(self.damping)
 
     def back(self) -> float:
-        """Send messages from the last to the first; return the largest disagreement of neighbours then."""
+        """Send messages from the last forest to the first; return the largest disagreement of neighbours."""
         gap = 0.0
         for forest in reversed(self.forests):
             if forest.leaving:
@@ -184,7 +184,7 @@ def _refusal(needed: float, allowed: int) -> TooLarge:
 
 
 def _tables(problem: Problem, bound: float, clock: Clock, backwards: bool) -> Tables:
-    """The tables of the question in elimination order or its reverse, and one of ones for a joint."""
+    """The tables of the question in elimination order or its reverse, and a table of ones for a joint."""
     case, targets = problem.case, problem.targets
     r = case.reduced
     needed, allowed = 60.0 * (float(r.table_at[-1]) + r.scopes.size), current().memory_limit
@@ -215,8 +215,8 @@ def _tables(problem: Problem, bound: float, clock: Clock, backwards: bool) -> Ta
     wide = case.program.wide_exponents is not None
     values, exponents = case.wide_tables() if wide else (case.tables(), None)
 
-    def table(number: int) -> Table:
-        scope, g = tuple(flat[ends[number] : ends[number + 1]].tolist()), int(first[number])
+    def table(index: int) -> Table:
+        scope, g = tuple(flat[ends[index] : ends[index + 1]].tolist()), int(first[index])
         shape = [int(r.cards[v]) for v in scope]
         if g >= r.factors.size:
             return Table(scope, np.ones(shape))

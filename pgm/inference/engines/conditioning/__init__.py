@@ -10,10 +10,11 @@ from pgm.inference.trees.needs import SUMS
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Conditioned(Engine):
-    """Several runs of a smaller tree, one for each state of some variables: for trees that exceed memory.
+    """Several runs of a smaller tree, one for each joint state of a cutset: for trees that exceed memory.
 
     Args:
-        variables: those to condition on; None: as few as make the tree fit, possibly none.
+        variables: the cutset, whose states are fixed in each run; None: as few variables as make the tree
+            fit, possibly none.
 
     >>> import pgm
     >>> net = pgm.load_network("asia")

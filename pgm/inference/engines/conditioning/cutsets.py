@@ -45,8 +45,8 @@ class Offer:
 def choose(case: Case, shape: Shape, needs: Needs, room: float) -> Offer | None:
     """The cutset that shrinks the cliques of this tree until a run takes no more than `room` bytes.
 
-    Greedy: each time the variable whose removal leaves the fewest clique entries over all of its states. None
-    if the tree is too large to lay out, or no cutset of a few dozen variables is enough.
+    Greedy: each step takes the variable whose removal saves most clique entries for the runs that it adds.
+    None if the tree is too large to lay out, or no cutset of a few dozen variables suffices.
     """
     if not shape.complete:
         return None
@@ -76,7 +76,7 @@ def choose(case: Case, shape: Shape, needs: Needs, room: float) -> Offer | None:
 
 
 def shape_under(case: Case, found: Triangulation, log2_cards: np.ndarray) -> Shape:
-    """The shape of a tree with some of its variables known, which then have log2_cards 0."""
+    """The shape of a tree with some of its variables known: those with log2_cards 0."""
     sizes = np.add.reduceat(log2_cards[found.clique_vars], found.clique_ptr[:-1])
     total, largest = float(np.log2(np.exp2(sizes).sum())), float(sizes.max())
     cards = np.rint(np.exp2(log2_cards)).astype(np.int64)
@@ -85,14 +85,14 @@ def shape_under(case: Case, found: Triangulation, log2_cards: np.ndarray) -> Sha
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Cut:
-    """A question with a cutset: one tree, and the states to enumerate."""
+    """A question with a cutset: one tree, and the cutset's states to enumerate."""
 
     case: Case
     tree: Tree
     variables: list[int]  # the cutset, by its indices in the program
     states: list[list[int]]  # the open states of each
     weights: list[tuple[np.ndarray, ...]]  # evidence on each
-    check: Callable[[Shape], None]  # whether a run in wide numbers fits
+    check: Callable[[Shape], None]  # raises if a run in wide numbers does not fit
 
     @property
     def runs(self) -> int:
@@ -100,11 +100,11 @@ class Cut:
         return math.prod(len(s) for s in self.states)
 
     def each(self, clock: Clock) -> Iterator[Case]:
-        """The question for each state of the cutset."""
+        """The question for each joint state of the cutset."""
         p, case = self.case.program.arrays, self.case
-        for number, place in enumerate(np.ndindex(*[len(s) for s in self.states])):
+        for done, place in enumerate(np.ndindex(*[len(s) for s in self.states])):
             clock.check()
-            report(float(number), float(self.runs), "conditioning")
+            report(float(done), float(self.runs), "conditioning")
             codes, weight = case.codes.copy(), case.weight
             open_states = case.open_states.copy()
             for v, states, i, tables in zip(self.variables, self.states, place, self.weights, strict=True):
@@ -120,13 +120,15 @@ class Cut:
 def cut_case(
     posterior: Context, needs: Needs, targets: Sequence[int] | None, named: Sequence[str] | None
 ) -> tuple[Case, list[int], list[list[int]], Shape]:
-    """Choose the cutset, or take the one named; the case without it, its open states, the tree's shape.
+    """Choose the cutset, or take the one named.
+
+    Returns the case without the cutset, the cutset, its open states, and the tree's shape.
 
     Args:
         posterior: the model and its evidence.
         needs: the kind of run.
-        targets: positions whose joint is wanted, none for the total; None: all marginals.
-        named: the variables to condition on; None: as few as make it fit, possibly none.
+        targets: positions whose joint is wanted, empty for the total; None: all marginals.
+        named: the variables to condition on; None: as few as make the question fit, possibly none.
     """
     program, known, clock = posterior.program, posterior.known, posterior.clock
     p = program.arrays
@@ -138,7 +140,7 @@ def cut_case(
         cutset = [v for v in asked if (whole.reduced.variables == v).any()]
         case = reduce_case(program, known, wanted, clock, placeholders=cutset)
     shape = planned(case, clock, posterior.trees, _inner(case, targets))
-    room = float(current().memory_limit)  # read once: the default follows what is free
+    room = float(current().memory_limit)  # read once: the default follows the free memory
     while named is None and needs.bytes_in_doubles(shape) > room:
         offer = choose(case, shape, needs, room)
         if offer is None:
@@ -146,7 +148,7 @@ def cut_case(
 
             plan = make_plan(case, shape, needs, posterior.names)
             raise TooLarge(f"No small set of variables to condition on makes this fit.\n\n{plan!r}", plan)
-        # Half of them at a time: a new tree without these may be smaller than the old one with them removed.
+        # Half of them at a time: a new tree without these may be smaller than the old tree less these.
         cutset.extend(offer.variables[: (offer.variables.size + 1) // 2].tolist())
         case = reduce_case(program, known, wanted, clock, placeholders=cutset)
         shape = planned(case, clock, posterior.trees, _inner(case, targets))
@@ -228,13 +230,13 @@ def joint(cut: Cut, targets: Sequence[int], clock: Clock) -> WideArray:
         top = own[values > 0].max()  # the table has an arbitrary scale, but its total is known
         share = weight[0] / np.ldexp(values, np.maximum(own - top, -2000)).sum()
         more = spread(case, targets, values * share), spread(case, targets, own - top + weight[1])
-        table, powers = _added((table, powers), more)
+        table, powers = _wide_sum((table, powers), more)
     if not (table > 0).any():
         raise Impossible
     return table, powers
 
 
-def _added(
+def _wide_sum(
     a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
     """The sum of two arrays of wide numbers."""
@@ -245,7 +247,7 @@ def _added(
 
 
 def marginals(cut: Cut, clock: Clock) -> tuple[np.ndarray, Wide]:
-    """P(v | known) for all of the user's variables, one after the other, and the total."""
+    """P(v | known) for all of the user's variables, concatenated, and the total."""
     p, n_named, r = cut.case.program.arrays, cut.case.program.n_named, cut.case.reduced
     mine = np.flatnonzero(r.variables < n_named)
     n_states = int(r.state_at[mine.size])

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ConditionedSums(TableSums):
-    """A model and its evidence, to be summed for each state of some variables."""
+    """A model and its evidence, to be summed for each joint state of a cutset."""
 
-    cutset: tuple[str, ...] | None = None  # its names; None: as few as make it fit
+    cutset: tuple[str, ...] | None = None  # by name; None: as few variables as make it fit
 
     def _cut(self, needs: Needs, targets: Sequence[int] | None) -> cutsets.Cut:
         return cutsets.prepare(self, needs, targets, self.cutset)
@@ -43,7 +43,7 @@ class ConditionedSums(TableSums):
         return cutsets.joint(self._cut(needs, targets), targets, self.clock)
 
     def marginals_and_total(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
-        """P(v | known) for all of the user's variables, one after the other, and the total."""
+        """P(v | known) for all of the user's variables, concatenated, and the total."""
         return cutsets.marginals(self._cut(self.needs_of_marginals(targets), None), self.clock)
 
     def case_of_plan(self, needs: Needs, targets: Sequence[int] | None) -> tuple[Case, Shape, Needs]:

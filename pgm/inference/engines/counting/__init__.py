@@ -1,7 +1,7 @@
-"""Sums over formulas: models whose tables over several variables contain only yes or no.
+"""Weighted model counting: sums for models whose tables over several variables only allow or forbid.
 
-They are searched as model counters do. Consequences of a value are found by watching two literals of each
-clause, conflicts teach clauses, and independent components are summed one by one and cached.
+Consequences of a value are found by watching two literals of each clause, clauses are learned from conflicts,
+and independent components are summed one by one and cached.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ Wide = tuple[float, int]
 
 
 class Count:
-    """Sums over a formula that is simplified first; sums over the same formula share what they find."""
+    """Sums over a formula, which is simplified first; they share the cache and what was learned."""
 
     def __init__(self, formula: Formula, asked: np.ndarray, clock: Clock, *, record: bool = False) -> None:
-        """Prepare sums with these reduced states clamped or, with `record`, the probabilities of these."""
+        """Prepare sums with these reduced states clamped or, with `record`, the states' probabilities."""
         asked_for = {int(x) // 2 for x in formula.literal[asked]}
         self._formula = simplified(formula, sorted(asked_for), clock)
         self._counter = Counter(self._formula, clock, record=record)

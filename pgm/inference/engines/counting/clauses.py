@@ -1,4 +1,4 @@
-"""A reduced question as clauses over weighted atoms, on which counting works."""
+"""A reduced question as clauses over weighted atoms, for weighted model counting."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Formula:
 
 
 def formula_of(case: Case) -> Formula | None:
-    """The question as a formula; None if its tables say more than yes and no, or clauses need more memory.
+    """The question as a formula; None if a table does more than allow or forbid, or clauses do not fit.
 
     A factor over several variables must have a single value besides zero; factors over one variable are
     weights. A variable with two states is an atom; one with more states has an atom for each.
@@ -77,7 +77,7 @@ def formula_of(case: Case) -> Formula | None:
 def _yes_or_no(
     table_at: np.ndarray, several: np.ndarray, mantissas: np.ndarray, exponents: np.ndarray
 ) -> bool:
-    """Whether each of these tables has at most one value besides zero."""
+    """Whether each of the tables marked `several` has at most one value besides zero."""
     owner = np.repeat(np.arange(several.size), np.diff(table_at))
     some = np.flatnonzero((mantissas > 0.0) & several[owner])
     same = owner[some[1:]] == owner[some[:-1]]
@@ -103,7 +103,7 @@ def _weigh(formula: Formula, literal: np.ndarray, mantissas: np.ndarray, exponen
 
 
 def boxes(zero: np.ndarray) -> Iterator[list[np.ndarray]]:
-    """Boxes of cells, given by some states of each axis, that cover exactly the marked cells."""
+    """Boxes that cover exactly the marked cells, each given by some states of every axis."""
     left = zero.copy()
     while left.any():
         cell = np.unravel_index(int(left.argmax()), zero.shape)
@@ -117,7 +117,7 @@ def boxes(zero: np.ndarray) -> Iterator[list[np.ndarray]]:
 
 
 def _outside(box: list[np.ndarray], literals: list[list[int]]) -> Clause:
-    """The clause that some variable has a state outside the box."""
+    """The clause saying that some variable has a state outside the box."""
     clause: list[int] = []
     for states, mine in zip(box, literals, strict=True):
         if states.size == 1:

@@ -33,16 +33,16 @@ _NODES, _WORK, _RECORDING, _STORING = 12, 17, 20, 21
 _RUNNING, _FULL_CLAUSES, _PILE, _FRAMES, _CACHE, _RECORD = 4, 5, 6, 7, 8, 9
 _RECORD_PARTS = {"node": (0, 3, _NODES), "branch": (3, 9, 13), "lit": (9, 11, 14), "child": (11, 13, 15)}
 _LATE = 100
-_LEARNED = 4_000  # clauses, before the less useful half is forgotten for the first time
+_LEARNED = 4_000  # clauses learned before the less useful half is first forgotten
 _MORE_LEARNED = 1.1  # times as many before the next time
 _MOST_FOR_ORDER = 2e7  # entries of all cliques, up to which their tree guides the search
 
 
 class Counter:
-    """A search over a formula; several sums over the same formula share what they find."""
+    """A search over a formula; sums over the same formula share the cache and the learned clauses."""
 
     def __init__(self, formula: Formula, clock: Clock, *, record: bool = False, probe: bool = False) -> None:
-        """Lay out the arrays; `record` keeps the whole search, for `shares`; `probe` is for facts alone."""
+        """Lay out the arrays; `record` keeps the whole search, for `shares`; `probe`: only for `facts`."""
         self._clock = clock
         self._limit = current().memory_limit
         n = formula.mantissa.size // 2
@@ -68,9 +68,9 @@ class Counter:
         self._room(0)
 
     def _scores(self, n: int, scopes: list[tuple[int, ...]]) -> np.ndarray:
-        """How early each atom should be tried, by its place in a tree of cliques.
+        """How early each atom should be tried, by its place in a clique tree.
 
-        A narrow tree shows where the formula decomposes; the wider it is, the less that is worth compared
+        A narrow tree shows where the formula decomposes; the wider the tree, the less it is worth compared
         with what the search learns.
         """
         score = np.zeros(n)
@@ -113,8 +113,7 @@ class Counter:
         needed = self._bytes() + more
         if needed > self._limit:
             one = ", query one variable, which keeps no record" if self._n[_RECORDING] else ""
-            kept = "For what it must keep the search now needs"
-            raise too_large(needed, self._limit, kept, f"Observe more{one}")
+            raise too_large(needed, self._limit, "The search now needs", f"Observe more{one}")
 
     def _grow(self, status: int) -> None:
         if status == _FULL_CLAUSES:
@@ -184,7 +183,7 @@ class Counter:
     # --- the search ---
 
     def facts(self) -> list[int]:
-        """The literals that must be true, as far as trying each on its own shows."""
+        """The literals that must be true, as far as trying each by itself shows."""
         at = 0
         while at < self._state.value.size:
             self._clock.check()

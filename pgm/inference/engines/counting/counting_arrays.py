@@ -31,8 +31,8 @@ class Clauses(NamedTuple):
 
     at: Ints  # where its literals begin; the first two are watched
     literals: Ints32
-    watch: Ints32  # [2n] the first of those that watch a literal, as 2 * clause + which of the two
-    next_watch: Ints32  # the next that watches the same literal
+    watch: Ints32  # [2n] the first clause that watches a literal, as 2 * clause + which of the two
+    next_watch: Ints32  # the next clause that watches the same literal
     levels: Ints32  # the number of decision levels in a learned clause: the fewer the better
 
 
@@ -68,13 +68,13 @@ class CountingState(NamedTuple):
     degree: Ints32  # [n] how many open clauses it is in
     clause_label: Ints
     clause_stamp: Ints
-    whole: Bytes  # whether no literal of the clause is false
+    whole: Bytes  # whether no literal of a clause is false
     reached: Ints32  # [n]
     part: Ints  # [n + 1]
 
 
 class Record(NamedTuple):
-    """The search as a graph: nodes are components, branches values tried, with literals and components."""
+    """The search as a graph: nodes are components; branches are values tried, with what follows from them."""
 
     node_branch: Ints  # the last of its branches
     node_mantissa: Floats

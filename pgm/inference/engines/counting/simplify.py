@@ -1,4 +1,4 @@
-"""Simplify a formula before it is counted: facts, equivalent atoms, and atoms determined by others."""
+"""Simplify a formula before counting: facts, equivalent atoms, and atoms that others determine."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ TRUE, FALSE = -1, -2  # in place of a literal: always true, and impossible
 
 
 def simplified(formula: Formula, kept: Iterable[int], clock: Clock) -> Formula:
-    """The same sum with fewer atoms; `literal` maps each state to its new literal.
+    """A formula with the same sum and fewer atoms; its `literal` maps each state to its new literal.
 
     Args:
         formula: the formula to count.
-        kept: atoms in question; others may be summed out.
+        kept: the atoms asked about; others may be summed out.
         clock: the clock of the question.
     """
     n = formula.mantissa.size // 2
@@ -38,7 +38,7 @@ def simplified(formula: Formula, kept: Iterable[int], clock: Clock) -> Formula:
         formula, wanted = _renamed(formula, _representatives(formula), wanted)
         gone = _decided_by_others(formula, wanted, clock)
         renamed = np.arange(formula.mantissa.size)
-        renamed[[x for v in gone for x in (2 * v, 2 * v + 1)]] = TRUE  # both weigh the same, none is left
+        renamed[[x for v in gone for x in (2 * v, 2 * v + 1)]] = TRUE  # both weigh the same; neither is left
         formula, wanted = _renamed(formula, renamed, wanted)
         if before == (len(formula.clauses), formula.mantissa.size):
             break
@@ -51,8 +51,8 @@ def _renamed(formula: Formula, renamed: np.ndarray, wanted: np.ndarray) -> tuple
     mine = renamed == np.arange(size)
     if mine.all():
         return formula, wanted
-    number = np.cumsum(mine) - 1
-    new = np.where(renamed >= 0, number[renamed], renamed)
+    index = np.cumsum(mine) - 1
+    new = np.where(renamed >= 0, index[renamed], renamed)
     mantissa, exponent = formula.mantissa[mine], formula.exponent[mine]
     constant = formula.constant
     still = wanted[np.flatnonzero(mine)[::2] // 2]
@@ -81,7 +81,7 @@ def _renamed(formula: Formula, renamed: np.ndarray, wanted: np.ndarray) -> tuple
 
 
 def _representatives(formula: Formula) -> np.ndarray:
-    """For each literal the first of those equivalent to it, by clauses of two."""
+    """For each literal the first that clauses of two literals show to be equivalent to it."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -111,8 +111,8 @@ def _representatives(formula: Formula) -> np.ndarray:
 def _decided_by_others(formula: Formula, wanted: np.ndarray, clock: Clock) -> list[int]:
     """Sum out atoms that others determine, if that makes the formula no larger.
 
-    Each solution of the rest is then one solution of the whole. Their clauses are resolved: `formula.clauses`
-    is changed. Returns the atoms.
+    Each solution of the rest then extends to exactly one of the whole. The clauses of these atoms are
+    resolved, which changes `formula.clauses`. Returns the atoms.
     """
     mantissa, exponent = formula.mantissa, formula.exponent
     even = (mantissa[::2] == mantissa[1::2]) & (exponent[::2] == exponent[1::2]) & ~wanted
@@ -187,10 +187,10 @@ def _has_no_solution(clauses: list[frozenset[int]], steps: list[int]) -> bool:
         if not shortest:
             return True
         x = min(shortest)
-        if len(shortest) > 1 and not _has_no_solution(_with(clauses, x), steps):
+        if len(shortest) > 1 and not _has_no_solution(_given_literal(clauses, x), steps):
             return False
-        clauses = _with(clauses, x if len(shortest) == 1 else x ^ 1)
+        clauses = _given_literal(clauses, x if len(shortest) == 1 else x ^ 1)
 
 
-def _with(clauses: list[frozenset[int]], literal: int) -> list[frozenset[int]]:
+def _given_literal(clauses: list[frozenset[int]], literal: int) -> list[frozenset[int]]:
     return [c - {literal ^ 1} for c in clauses if literal not in c]

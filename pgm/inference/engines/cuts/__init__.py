@@ -12,7 +12,7 @@ from pgm.inference.trees.needs import Question
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cuts(Engine):
-    """Minimum cuts for the most probable states of pairwise binary models; a tree for what is left.
+    """Minimum cuts for the most probable states of pairwise binary models; a tree for what they leave.
 
     Exact. It only answers `map`.
 
@@ -27,18 +27,18 @@ class Cuts(Engine):
     answers = ("map",)
     approximates = False
     turns: ClassVar[Mapping[Question, Turn]] = {
-        "map": Turn(1, "fix most states of images and the like; a tree may take what they leave")
+        "map": Turn(1, "fix most states of images and the like; a tree may solve what they leave")
     }
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Expansion(Engine):
-    """Expansion moves to one state after the other, for the most probable states of pairwise models.
+    """Expansion moves to one state after another, for the most probable states of pairwise models.
 
-    Not exact, but says how far off it may be. It only answers `map`.
+    Not exact, but reports how far off the answer may be. It only answers `map`.
 
     Args:
-        sweeps: the largest number of passes over all states; it stops sooner when none helps.
+        sweeps: the largest number of passes over all states; it stops sooner once no move helps.
         bound_sweeps: the largest number of sweeps that tighten the bound.
 
     >>> import pgm

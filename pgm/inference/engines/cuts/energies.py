@@ -49,7 +49,7 @@ def energies_of(case: Case, clock: Clock) -> Energies:
 
 
 def rounded(case: Case, logs: np.ndarray, sources: np.ndarray, bits: int = 60) -> Energies:
-    """These logarithms as integers, as fine as keeps all sums over a variable's tables below 2**bits."""
+    """These logarithms as integers, in the finest unit that keeps sums over a variable's tables < 2**bits."""
     largest = largest_of(logs)
     uses = int(np.bincount(case.reduced.scopes, minlength=1).max(initial=1))
     total = 8.0 * largest * uses
@@ -59,7 +59,7 @@ def rounded(case: Case, logs: np.ndarray, sources: np.ndarray, bits: int = 60) -
     whole = np.full(logs.size, FORBIDDEN)
     finite = np.isfinite(logs)
     whole[finite] = np.rint(np.ldexp(logs[finite], shift))
-    # The logarithm's error is a few parts in 2**53 of its largest term, that of rounding is one.
+    # The logarithm's error is a few parts in 2**53 of its largest term; rounding to integers adds up to one.
     return Energies(whole.take(sources), shift, math.ceil(math.ldexp(largest + 1.0, shift - 50)) + 1)
 
 
@@ -76,7 +76,7 @@ class Pairs:
 
 
 def pairs_of(case: Case, energies: Energies, use: np.ndarray, clock: Clock) -> Pairs:
-    """The tables over the variables in `use`, all of which are binary and in no table of more than two."""
+    """The tables over the variables in `use`, all binary, and in no table over more than two variables."""
     r = case.reduced
     n, widths = r.cards.size, np.diff(r.scope_at)
     mine = use[r.scopes[r.scope_at[:-1]]]
@@ -111,7 +111,7 @@ def pairs_of(case: Case, energies: Energies, use: np.ndarray, clock: Clock) -> P
 
 
 def unsupported(pairs: Pairs, n: int) -> np.ndarray:
-    """Which states of which variables are ruled out by a neighbour: (n, 2)."""
+    """Which states of each variable a neighbour rules out: (n, 2)."""
     bad = np.zeros((n, 2), bool)
     f = pairs.forbidden
     for ends, (i, j), state in (

@@ -1,4 +1,4 @@
-"""Good states of pairwise models by expansion moves, with a bound on how much better any could be."""
+"""Good states of pairwise models by expansion moves, with a bound on how much better others could be."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pgm.runtime.clock import Clock
 from pgm.runtime.running import CUTS, REDUCTION, run
 
 _LOOK = 5  # sweeps between two checks of the bound's gain
-_GAIN = 1e-7  # of the bound: the gain that these must make to be followed by more
+_GAIN = 1e-7  # of the bound: what these sweeps must gain for more to follow
 _SHARE = 0.4  # of the time, at most, for the bound
 
 
@@ -32,8 +32,8 @@ class Moved:
 def expand(case: Case, sweeps: int, bound_sweeps: int, clock: Clock) -> Moved:
     """Improve states until no expansion (Boykov, Veksler & Zabih 2001) or change of one variable helps.
 
-    It starts from the states that the bound's messages favour. When time runs out, the best so far is
-    returned.
+    It starts from the states that the bound's messages favour. When time runs out, it returns the best so
+    far.
     """
     r = case.reduced
     logs, sources = tables.logarithms(case)
@@ -132,7 +132,7 @@ class _Bound:
         cards = r.cards[r.scopes]
         self._message_at = np.concatenate([[0], np.cumsum(cards)]).astype(np.int64)
         self._messages = np.zeros(int(self._message_at[-1]))
-        singles = np.flatnonzero(np.diff(r.scope_at) == 1)  # a table over one variable goes to it entirely
+        singles = np.flatnonzero(np.diff(r.scope_at) == 1)  # a table over one variable all goes to it
         into, out_of = (
             np.repeat(begins - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(sizes.sum())
             for begins, sizes in (
@@ -150,7 +150,7 @@ class _Bound:
         self._steps = 8.0 * self._table.size + 4.0 * self._messages.size
 
     def raise_(self, sweeps: int, clock: Clock) -> None:
-        """Sweep over all tables until that gains little or a good part of the time is used."""
+        """Sweep over all tables until that gains little, or the bound's share of the time is used."""
         r = self._reduced
         last = self.value()
         for done in range(1, sweeps + 1):

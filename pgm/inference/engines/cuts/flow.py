@@ -21,11 +21,11 @@ class Labels:
     """The result of a cut: a state for each variable, -1 where it decides none."""
 
     states: np.ndarray  # int64[n]
-    ties_broken: bool = True  # False: others that come first may be equal up to rounding
+    ties_broken: bool = True  # False: states that come earlier may be equally good up to rounding
 
 
 class Network:
-    """A graph of capacities, the flow pushed through it, and the resulting trees."""
+    """A graph with capacities, the flow pushed through it, and the resulting trees."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Network:
         back: np.ndarray,
         excess: np.ndarray,
     ) -> None:
-        """Take pairs of nodes with capacities in both directions, and those of source (+) and sink (-)."""
+        """Take pairs of nodes with capacities both ways, and `excess` from the source (+) or sink (-)."""
         self.steps = _STEPS * (n + 2.0 * left.size)
         ends = left.astype(np.int32, copy=False), right.astype(np.int32, copy=False)
         self.first, self.head, self.sister, self.forward = CUTS.link(n, *ends)
@@ -57,7 +57,7 @@ class Network:
         return self.tree.copy()
 
     def stays(self, trees: np.ndarray, tilt: np.ndarray, clock: Clock) -> bool:
-        """Whether every node stays on its side if all are paid `tilt` to leave, one side after the other.
+        """Whether every node stays on its side if all are paid `tilt` to leave, one side at a time.
 
         Call it after `push`, which left these `trees`.
         """
@@ -82,7 +82,7 @@ class Network:
         return bool(found[mine].all())
 
     def forget(self, tiny: np.ndarray) -> bool:
-        """Treat residual capacities up to this, at both of their nodes, as rounding; were there any?"""
+        """Drop residual capacities up to `tiny` at both of their nodes, as rounding; were there any?"""
         tails = np.repeat(tiny, np.diff(self.first))
         residual = (self.residual > 0) & (self.residual <= np.minimum(tails, tiny[self.head]))
         excess = (self.excess != 0) & (np.abs(self.excess) <= tiny)
@@ -132,9 +132,9 @@ def flipped(tables: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarr
 
 
 def solve(pairs: Pairs, use: np.ndarray, energies: Energies, declared: np.ndarray, clock: Clock) -> Labels:
-    """The best states of the variables in `use`, wherever their parts of the graph allow.
+    """The best states of the variables in `use`, wherever their connected components allow.
 
-    Among several best it finds the first, where `declared` is the order of the variables.
+    Among equally good ones it finds the first, where `declared` is the order of the variables.
 
     Components in which, after flips, all pairs favour equal states are solved by one minimum cut; in the
     others roof duality may label some variables.
@@ -160,7 +160,7 @@ def solve(pairs: Pairs, use: np.ndarray, energies: Energies, declared: np.ndarra
         most = 1 << max(0, energies.shift - _SAME)
         ties_broken = _cut(pairs, sign, flip > 0, use & good, margin, most, declared, states, clock)
     if (use & ~good).any():
-        _roof(pairs, sign, use & ~good, margin, states, clock)
+        _by_roof_duality(pairs, sign, use & ~good, margin, states, clock)
     return Labels(states, ties_broken)
 
 
@@ -175,11 +175,11 @@ def _cut(
     states: np.ndarray,
     clock: Clock,
 ) -> bool:
-    """Fill in the best states by a minimum cut, the first as declared if several; say whether that is sure.
+    """Fill in the best states by a minimum cut, of several the first as declared; return if that is certain.
 
     A residual capacity up to the margin, and up to `most`, is treated as rounding.
     """
-    number = np.cumsum(use) - 1
+    index = np.cumsum(use) - 1
     places = np.flatnonzero(use)
     mine = np.flatnonzero(use[pairs.left] | use[pairs.right])
     u, v = pairs.left[mine], pairs.right[mine]
@@ -194,8 +194,8 @@ def _cut(
     clock.check()
     network = Network(
         places.size,
-        number[u[kept]].astype(np.int32),
-        number[v[kept]].astype(np.int32),
+        index[u[kept]].astype(np.int32),
+        index[v[kept]].astype(np.int32),
         there[kept],
         back[kept],
         excess[places],
@@ -208,20 +208,20 @@ def _cut(
         trees = network.push(clock)
         margin = margin + tiny * (pairs.uses[places] + 1)
     # State 0, or state 1 of a flipped variable, lies on the source's side.
-    order = number[declared[use[declared]]]
+    order = index[declared[use[declared]]]
     prefer = np.where(flip[places], SINK, SOURCE).astype(np.uint8)
     sides = trees.copy()
     run("break_ties", *network.arrays, sides, order, prefer, steps=network.steps, clock=clock, module=CUTS)
     states[places] = (sides == SINK) ^ flip[places]
-    return _sure(network, trees, margin, clock)
+    return _is_certain(network, trees, margin, clock)
 
 
-def _sure(network: Network, trees: np.ndarray, margin: np.ndarray, clock: Clock) -> bool:
+def _is_certain(network: Network, trees: np.ndarray, margin: np.ndarray, clock: Clock) -> bool:
     """Whether every assignment within rounding of the best is equal to it exactly.
 
-    Nodes that stay with the source although each is paid its margin to leave stay there in all such
-    assignments; likewise for the sink. Among the free nodes, leaving the minimum cuts costs at least the
-    smallest residual capacity between them.
+    Nodes that stay with the source even if each is paid its margin to leave stay there in all such
+    assignments; likewise for the sink. For the free nodes, any assignment that is not a minimum cut costs at
+    least the smallest residual capacity between them.
     """
     free = trees == FREE
     least = CUTS.least_residual(network.first, network.head, network.residual, trees)
@@ -230,15 +230,15 @@ def _sure(network: Network, trees: np.ndarray, margin: np.ndarray, clock: Clock)
     return network.stays(trees, margin, clock)
 
 
-def _roof(
+def _by_roof_duality(
     pairs: Pairs, sign: np.ndarray, use: np.ndarray, margin: np.ndarray, states: np.ndarray, clock: Clock
 ) -> None:
     """Label the variables that have one state in all best assignments, as far as roof duality proves it.
 
-    Hammer, Hansen & Simeone 1984; Kolmogorov & Rother 2007. Every variable has a second node that stands for
-    its opposite. A pair that favours unlike states is written with the opposite of its right variable.
+    Hammer, Hansen & Simeone 1984; Kolmogorov & Rother 2007. Every variable has a second node, its complement.
+    A pair that favours unlike states is written with the complement of its right variable.
     """
-    number = np.cumsum(use) - 1
+    index = np.cumsum(use) - 1
     places = np.flatnonzero(use)
     n = places.size
     mine = np.flatnonzero(use[pairs.left] | use[pairs.right])
@@ -254,8 +254,8 @@ def _roof(
     np.add.at(alone, v, np.where(unlike, -right, right))
     clock.check()
     kept = np.flatnonzero(sign[mine])
-    i = number[u[kept]]
-    j = np.where(unlike[kept], number[v[kept]] + n, number[v[kept]])
+    i = index[u[kept]]
+    j = np.where(unlike[kept], index[v[kept]] + n, index[v[kept]])
     ends = np.concatenate([i, (j + n) % (2 * n)]), np.concatenate([j, (i + n) % (2 * n)])
     excess = np.concatenate([alone[places], -alone[places]])
     network = Network(
@@ -266,7 +266,7 @@ def _roof(
         np.concatenate([back[kept], back[kept]]),
         excess,
     )
-    # v on the source's side: state 0. Its opposite there: state 1.
+    # v on the source's side: state 0. Its complement there: state 1.
     tilt = margin[places]
     trees = network.push(clock)
     labels = _labels(trees, n)

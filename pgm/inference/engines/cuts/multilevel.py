@@ -1,4 +1,4 @@
-"""The best states if no tree fits: cuts fix what they can, a tree takes the rest."""
+"""The best states if no tree fits: cuts fix what they can, and a tree solves the rest."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ def maximum(
 ) -> BestStates:
     """The best states of all variables, exactly.
 
-    Pairwise binary variables are solved by a minimum cut if their component allows it, otherwise some by
-    roof duality; for others, states that can never be better are closed. This is repeated with what is left.
+    Pairwise binary variables are solved by a minimum cut if their component allows it, otherwise some of them
+    by roof duality; for other variables, states that can never be better are closed. This is repeated with
+    what is left.
 
     Args:
         program: the compiled model.
@@ -56,7 +57,7 @@ def check_size(case: Case, entry: int, link: int) -> None:
 
 
 def _narrow(case: Case, clock: Clock) -> tuple[np.ndarray, bool]:
-    """Which reduced states may still be best, and whether ties with those ruled out are broken."""
+    """Which reduced states may still be best, and whether those ruled out lose ties in declared order too."""
     check_size(case, 16, 120)
     r = case.reduced
     clock.check()

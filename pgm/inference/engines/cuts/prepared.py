@@ -66,7 +66,7 @@ def prepare(
 def instead(
     at: Posterior, k: int, allowed: np.ndarray | None, rest: Rest, refused: TooLarge
 ) -> tuple[str, list[BestStates]] | None:
-    """The turn of cuts in "auto"; `rest` has the engines that follow."""
+    """The cuts that "auto" tries; `rest` asks the engines that follow."""
     engine, found = by_cuts(at, rest, refused.plan, search=True)
     return engine, [found]
 
@@ -74,12 +74,12 @@ def instead(
 def by_cuts(
     posterior: Posterior, rest: Rest, plan: object = None, *, search: bool = False
 ) -> tuple[str, BestStates]:
-    """The best states by minimum cuts, and by `rest` for what they leave; and which engine answered.
+    """The best states by minimum cuts, and by `rest` for what they leave; also which engine answered.
 
     Args:
         posterior: the model and its evidence.
         rest: finds the best of the states that are still allowed.
-        plan: that of the tree that was refused before, if any.
+        plan: the plan of the tree that was refused before, if any.
         search: whether `rest` includes a search, for the message if nothing helps.
     """
     engine = Cuts.name
@@ -111,7 +111,7 @@ def by_cuts(
 
 
 def by_moves(posterior: Posterior, options: Expansion) -> Explanation:
-    """By moves to one state after the other: good states, with a bound."""
+    """Good states by expansion moves, with a bound."""
     program = posterior.program
     case = reduce_everything(program, posterior.known, posterior.clock)
     r = case.reduced
@@ -121,8 +121,8 @@ def by_moves(posterior: Posterior, options: Expansion) -> Explanation:
         places = r.variables[r.scopes[r.scope_at[f] : r.scope_at[f + 1]]].tolist()
         named = listed([posterior.names[v] for v in places if v < program.n_named])
         raise InvalidArgument(
-            f'engine="expansion" takes factors over two variables at most; one is over {widths[f]} that are '
-            f"not observed, {named} among them. Observe some of these."
+            f'engine="expansion" takes factors over at most two unobserved variables; one is over '
+            f"{widths[f]}, {named} among them. Observe some of these."
         )
     card = int(r.cards.max(initial=1))
     multilevel.check_size(case, 40, 60 + 48 * card)

@@ -1,8 +1,9 @@
-"""Influence diagrams: chance is summed over, decisions are maximised, in the reverse order of time.
+"""Influence diagrams: chance variables are summed out and decisions maximised, latest first.
 
-Tables come in two kinds, probabilities and utilities (Jensen, Jensen & Dittmer 1994). A chance variable turns
-the utilities that depend on it into their expectation given the rest; a decision turns them into the largest.
-`schedule` finds the steps and their sizes, and allocates nothing; `solve` runs them.
+Tables come in two kinds, probabilities and utilities (Jensen, Jensen & Dittmer 1994). Eliminating a chance
+variable replaces the utilities that depend on it by their expectation given the rest; eliminating a decision
+replaces them by their maximum. `schedule` finds the steps and their sizes without allocating anything;
+`solve` runs them.
 """
 
 from .schedule import DiagramProblem, EliminationStep, Schedule, schedule

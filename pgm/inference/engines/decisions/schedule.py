@@ -1,4 +1,4 @@
-"""The order in which variables are eliminated from a decision problem, and the tables that this makes."""
+"""The order in which variables are eliminated from a decision problem, and the tables that result."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ class DiagramProblem:
 
     cards: tuple[int, ...]
     probabilities: tuple[Scope, ...]
-    heads: tuple[int, ...]  # of each probability table the variable that it sums to one over; -1: none
+    heads: tuple[int, ...]  # for each probability table, the variable over which it sums to one; -1: none
     utilities: tuple[Scope, ...]
-    rounds: tuple[tuple[bool, tuple[int, ...]], ...]  # (whether a decision, variables), the first to go first
+    rounds: tuple[tuple[bool, tuple[int, ...]], ...]  # (whether decisions, variables), in elimination order
 
 
 @dataclass(frozen=True)
 class EliminationStep:
-    """One variable goes. Tables are numbered: those of the problem, then what each step makes."""
+    """The elimination of one variable. Tables are indexed: the problem's, then those that steps make."""
 
     variable: int
     decision: bool
-    probabilities: tuple[int, ...]  # the tables that go
+    probabilities: tuple[int, ...]  # the tables that it uses up
     utilities: tuple[int, ...]
-    probability_scope: Scope | None  # of the table made; None: none is, for it would be one everywhere
+    probability_scope: Scope | None  # of the table made; None: not made, since it would be one everywhere
     utility_scope: Scope | None
-    made: tuple[int, int]  # their numbers; -1: none
+    made: tuple[int, int]  # the indices of the new probability and utility tables; -1: none
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Schedule:
     """All steps, and what they cost."""
 
     steps: tuple[EliminationStep, ...]
-    left: tuple[int, ...]  # probability tables without variables that are left: their product is P(given)
-    values: tuple[int, ...]  # utility tables without variables that are left
+    left: tuple[int, ...]  # the probability tables that remain, without variables: their product is P(given)
+    values: tuple[int, ...]  # the utility tables that remain, without variables
     scopes: tuple[Scope, ...]  # of all tables
     largest: Scope  # the variables of the largest table
     entries: float  # of the largest table
@@ -51,7 +51,7 @@ class Schedule:
 
 
 def schedule(problem: DiagramProblem) -> Schedule:
-    """Return the steps: in each round the variable first whose table is the smallest."""
+    """Return the steps: within each round, the variable with the smallest table goes first."""
     return _Scheduler(problem).run()
 
 
@@ -60,8 +60,8 @@ class _Scheduler:
         self.cards = problem.cards
         self.scopes: list[Scope] = [*problem.probabilities, *problem.utilities]
         n = len(problem.probabilities)
-        # Probabilities: the heads, over which a table sums to one whatever its other variables are; None:
-        # it does not. Where no head is left the table is one everywhere and need not be made.
+        # For probabilities: the heads, over which a table sums to one whatever its other variables are; None:
+        # it does not. A table without any head left is one everywhere and need not be made.
         self.heads: dict[int, frozenset[int] | None] = {
             i: None if head < 0 else frozenset((head,)) for i, head in enumerate(problem.heads)
         }
@@ -78,7 +78,7 @@ class _Scheduler:
         self.operations = 0.0
         self.largest: tuple[float, Scope] = (0.0, ())
         for scope in self.scopes:
-            self._seen(scope)
+            self._note_size(scope)
 
     def run(self) -> Schedule:
         for decision, variables in self.rounds:
@@ -105,7 +105,7 @@ class _Scheduler:
     def _size(self, scope: Sequence[int]) -> float:
         return math.prod([float(self.cards[v]) for v in scope])
 
-    def _seen(self, scope: Scope) -> None:
+    def _note_size(self, scope: Scope) -> None:
         size = self._size(scope)
         if size > self.largest[0]:
             self.largest = size, scope
@@ -156,22 +156,22 @@ class _Scheduler:
             if scope is None:
                 made.append(-1)
                 continue
-            number = len(self.scopes)
+            index = len(self.scopes)
             self.scopes.append(scope)
-            live.add(number)
+            live.add(index)
             for u in scope:
-                held[u].add(number)
-            self._seen(scope)
+                held[u].add(index)
+            self._note_size(scope)
             self.bytes += 8.0 * self._size(scope)
-            made.append(number)
+            made.append(index)
         if made[0] >= 0:
             self.heads[made[0]] = heads
         if values:
-            self._seen(tuple(sorted({*value_scope, v})) if decision or len(values) > 1 else ())
+            self._note_size(tuple(sorted({*value_scope, v})) if decision or len(values) > 1 else ())
         self.peak = max(self.peak, before + 8.0 * work + 8.0 * self._size(tuple(value_scope)))
         self.operations += work
         self.bytes -= 8.0 * sum(self._size(self.scopes[i]) for i in (*chances, *values))
-        if decision:  # what each action is worth is kept: it is the policy
+        if decision:  # the worth of each action is kept: it is the policy
             self.bytes += 8.0 * self._size((*value_scope, v))
         self.steps.append(
             EliminationStep(v, decision, tuple(chances), tuple(values), kept[0], kept[1], (made[0], made[1]))

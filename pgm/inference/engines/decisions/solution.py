@@ -1,4 +1,4 @@
-"""Runs the steps of a schedule on tables."""
+"""Run the steps of a schedule on tables."""
 
 from __future__ import annotations
 
@@ -13,29 +13,26 @@ from pgm.runtime.clock import Clock
 from .schedule import EliminationStep, Schedule, Scope
 
 # Actions whose values differ by less are equally good: relative to the largest of the row, and to the largest
-# of the table, whose rounding is left where such values cancel out.
+# of the table, whose rounding error remains where such values cancel out.
 _TIE, _CANCELLED = 1e-12, 1e-14
-_FEW, _MANY = (
-    16,
-    4096,
-)  # entries along an axis, and in all, from which on one pass for each of the few is faster
+_FEW, _MANY = 16, 4096  # loop over an axis of at most _FEW entries, in tables of at least _MANY
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What each action is worth, given what is known then."""
+    """The worth of each action, given what is known when the decision is made."""
 
     decision: int
-    scope: Scope  # what is known and matters, then the decision
+    scope: Scope  # the known variables that matter, then the decision
     values: np.ndarray  # an axis for each of `scope`; NaN where what is known cannot happen
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """The best choices, and what they are worth given the variables that were kept."""
+    """The best choices, and their worth given the variables that were kept."""
 
     value: np.ndarray  # an axis for each variable kept; NaN where its states cannot occur
-    probability: np.ndarray  # of these states and what was given
+    probability: np.ndarray  # of these states and the evidence
     choices: dict[int, Choice]
 
 
@@ -49,14 +46,14 @@ def solve(
     least: bool = False,
     keep: Scope = (),
 ) -> Solution:
-    """Return the choices that make the expected utility as large as possible.
+    """Return the choices that maximise the expected utility.
 
     Args:
         plan: the steps.
         cards: the number of states of each variable.
         tables: those of the problem, in its order; a utility of type bool says which actions are allowed.
         clock: the clock of the question.
-        multiply: whether utilities are multiplied, not added; then none is negative.
+        multiply: whether utilities are multiplied instead of added; none may then be negative.
         least: whether the smallest value is the best.
         keep: the variables that no step eliminates, in the order of the answer's axes.
     """
@@ -103,7 +100,7 @@ class _Run:
         own = step.probability_scope
         if own is None:
             own = tuple(sorted({u for i in step.probabilities for u in self.scopes[i]} - {step.variable}))
-        given = (step.variable, *own)  # summed over along the first axis: rows of memory are added
+        given = (step.variable, *own)  # summed along the first axis: contiguous rows are added
         p = self.joined(step.probabilities, given, np.multiply)
         if p is None:
             p = np.ones([self.cards[u] for u in given])
@@ -124,7 +121,7 @@ class _Run:
         self.tables[value] = _expectation(_spread(p, given[1:], union), _spread(v, around[1:], union))
 
     def _decide(self, step: EliminationStep) -> None:
-        # Nothing that is left depends on the decision but the utilities: any action will do.
+        # Of what is left only utilities depend on the decision, so any action's probabilities will do.
         chance, value = step.made
         if chance >= 0:
             assert step.probability_scope is not None
@@ -141,12 +138,12 @@ class _Run:
             self.tables[value] = over_last(np.minimum if self.least else np.maximum, v)
 
     def joined(
-        self, numbers: Sequence[int], scope: Scope, join: Callable[..., np.ndarray]
+        self, which: Sequence[int], scope: Scope, join: Callable[..., np.ndarray]
     ) -> np.ndarray | None:
-        """The product or sum of some tables, with these axes; where nothing is allowed, the worst value."""
+        """The product or sum of some tables, with these axes; the worst value where none is allowed."""
         found: np.ndarray | None = None
         masks = []
-        for i in numbers:
+        for i in which:
             one = self.tables[i]
             if one.dtype == bool:
                 masks.append(_aligned(one, self.scopes[i], scope))
@@ -171,16 +168,16 @@ def _aligned(table: np.ndarray, scope: Scope, target: Scope) -> np.ndarray:
 
 
 def _spread(table: np.ndarray, scope: Scope, target: Scope) -> np.ndarray:
-    """The same for a table with one more axis, the first."""
+    """Like `_aligned`, for a table with an additional first axis and its other axes in order."""
     sizes = dict(zip(scope, table.shape[1:], strict=True))
     return table.reshape([table.shape[0], *[sizes.get(u, 1) for u in target]])
 
 
 def _expectation(p: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """The sum of p * v along the first axis, where a probability of zero times anything is zero."""
+    """The sum of p * v along the first axis, where zero probability times anything is zero."""
     rest = tuple(map(max, p.shape[1:], v.shape[1:]))  # lengths are equal, or one of them is one
     if not np.isfinite(v).all():
-        # Only what cannot happen is not finite: it counts for nothing.
+        # Non-finite values of what cannot happen count for nothing.
         v = np.where((p == 0.0) & ~np.isfinite(v), 0.0, v)
     if math.prod(rest) * p.shape[0] > 4096:
         found = _by_matrices(p, v)
@@ -195,7 +192,7 @@ def _expectation(p: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def _by_matrices(p: np.ndarray, v: np.ndarray) -> np.ndarray | None:
-    """The same as one product of matrices, where no axis is shared but the first."""
+    """`_expectation` as one matrix product; None if the two share an axis besides the first."""
     shared = [a for a in range(1, p.ndim) if p.shape[a] > 1 and v.shape[a] > 1]
     if shared:
         return None
@@ -211,7 +208,7 @@ def _by_matrices(p: np.ndarray, v: np.ndarray) -> np.ndarray | None:
 
 
 def over_last(function: np.ufunc, table: np.ndarray) -> np.ndarray:
-    """`function.reduce` along the last axis; few entries of many rows one after the other, which is faster.
+    """`function.reduce` along the last axis, by a loop over it if it is short, which is faster.
 
     >>> over_last(np.maximum, np.array([[1.0, 3.0], [2.0, 0.0]])).tolist()
     [3.0, 2.0]
@@ -226,10 +223,10 @@ def over_last(function: np.ufunc, table: np.ndarray) -> np.ndarray:
 
 
 def best_actions(values: np.ndarray, *, product: bool = False) -> np.ndarray:
-    """Return the best action along the last axis; of equally good ones the first, rounding aside.
+    """Return the best action along the last axis; among those equal up to rounding, the first.
 
     Args:
-        values: what each action is worth; -inf: not allowed, NaN: cannot happen.
+        values: the worth of each action; -inf: not allowed, NaN: cannot happen.
         product: whether the values are products of utilities, in which nothing cancels out.
 
     >>> best_actions(np.array([[0.1 + 0.2, 0.3], [1.0, 2.0]])).tolist()
@@ -242,7 +239,7 @@ def best_actions(values: np.ndarray, *, product: bool = False) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         highest = over_last(np.maximum, values)[..., np.newaxis]
         near = values >= highest - rounding
-    never = np.isnan(highest)  # no case: the first action that is allowed
+    never = np.isnan(highest)  # cannot happen: the first allowed action
     if never.any():
         near = np.where(never, ~np.isneginf(values), near)
     return np.asarray(near.argmax(axis=-1))

@@ -10,7 +10,7 @@ from pgm.inference.trees.needs import SUMS
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Elimination(Engine):
-    """Variable elimination, in logarithms: slow, and written as a reference to check others against.
+    """Variable elimination in logarithms: slow, written as a reference to check other engines against.
 
     >>> import pgm
     >>> net = pgm.load_network("asia")

@@ -1,4 +1,4 @@
-"""Exact answers by variable elimination, in logarithms: slow, small, easy to check."""
+"""Exact answers by variable elimination in logarithms: slow, short, easy to check."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _MOST_AXES = 64
 _BLOCK = 1 << 20  # entries multiplied between two checks of the clock
 _NOTHING = np.empty(0, np.int32)
-_DOUBLES = -600.0  # logarithms above this are doubles with room to spare
+_DOUBLES = -600.0  # exponentials of logarithms above this fit doubles with room to spare
 _Table = tuple[tuple[int, ...], np.ndarray]  # a scope in ascending order, and logarithms
 
 
@@ -41,13 +41,13 @@ def joint(case: Case, targets: np.ndarray, clock: Clock) -> tuple[WideArray, tup
     cards = case.reduced.cards.tolist()
     touching: dict[int, dict[int, _Table]] = {v: {} for v in range(len(cards))}
     constants: list[float] = []
-    number = 0
+    last_key = 0
 
     def put(table: _Table) -> None:
-        nonlocal number
-        number += 1
+        nonlocal last_key
+        last_key += 1
         for v in table[0]:
-            touching[v][number] = table
+            touching[v][last_key] = table
         if not table[0]:
             constants.append(float(table[1]))
 
@@ -63,7 +63,7 @@ def joint(case: Case, targets: np.ndarray, clock: Clock) -> tuple[WideArray, tup
         report(first - len(costs), first, "eliminating")
         cost, v = heapq.heappop(heap)
         if costs.get(v) != cost:
-            continue  # its cost has changed, and so has its place
+            continue  # an outdated entry: the cost has changed
         del costs[v]
         mine = touching.pop(v)
         summed = scope, _ = _summed_out(v, [*mine.values()], cards, clock)
@@ -146,7 +146,7 @@ def _spread(table: _Table, scope: Sequence[int], cards: list[int]) -> np.ndarray
 
 def _check_room(variables: int, entries: int) -> None:
     what = f"Eliminating one variable after another needs a table over {variables} variables"
-    remedy = 'engine="exact" may find a better order; else observe more'
+    remedy = 'engine="exact" may find a better order; otherwise observe more'
     if variables > _MOST_AXES:
         raise TooLarge(f"{what}. {remedy}.")
     check_room(min(24 * entries, 10**300), f"{what}, which takes", remedy)
@@ -154,7 +154,7 @@ def _check_room(variables: int, entries: int) -> None:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class EliminationSums(TableSums):
-    """A model and its evidence, to be summed one variable after the other."""
+    """A model and its evidence, to be summed one variable after another."""
 
     def total(self) -> Wide:
         """The sum of the product of all factors with the evidence."""
@@ -167,7 +167,7 @@ class EliminationSums(TableSums):
         return spread(case, targets, values), None if powers is None else spread(case, targets, powers)
 
     def marginals_and_total(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
-        """P(v | known) for all of the user's variables, or for some, one after the other, and the total."""
+        """P(v | known) for all of the user's variables, or for some, concatenated, and the total."""
         state_at = self.program.arrays.state_at
         flat = np.zeros(int(state_at[self.program.n_named]))
         for v in range(self.program.n_named) if targets is None else targets:

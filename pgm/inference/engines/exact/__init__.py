@@ -1,4 +1,4 @@
-"""The exact engine: message passing on a tree of cliques."""
+"""The exact engine: message passing on a clique tree."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pgm.inference.trees.needs import SUMS
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Exact(Engine):
-    """Message passing on a clique tree made for the question.
+    """Message passing on a clique tree built for the question.
 
     >>> import pgm
     >>> net = pgm.load_network("asia")
@@ -22,4 +22,4 @@ class Exact(Engine):
     module = f"{__name__}.prepared"
     answers = (*SUMS, "map", "k_best", "marginal MAP", "max_marginals", "sample", "plan")
     approximates = False
-    turns = dict.fromkeys(answers, Turn(0, "what it costs is known before it begins"))
+    turns = dict.fromkeys(answers, Turn(0, "its cost is known before it begins"))

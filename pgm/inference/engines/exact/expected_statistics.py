@@ -1,4 +1,4 @@
-"""What learning needs: expected counts of all table entries, and derivatives with respect to them."""
+"""What learning needs: expected counts of all table entries, and derivatives of log P(known) by them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def expected_counts(at: Posterior) -> dict[int, np.ndarray]:
-    """For each factor of the program its table of P(entry | known), flat; all zeros if it has none."""
+    """For each factor of the program, P(entry | known) for each entry of its table, flat."""
     flat, begins = flat_counts(at), at.program.entries_at.tolist()
     return {f: flat[begin:end] for f, (begin, end) in enumerate(itertools.pairwise(begins))}
 
@@ -30,14 +30,15 @@ def expected_counts(at: Posterior) -> dict[int, np.ndarray]:
 def flat_counts(at: Posterior, targets: Sequence[int] | None = None) -> np.ndarray:
     """P(entry | known) of every table entry; the tables begin at `program.entries_at`.
 
-    With targets, tables that matter neither to these nor to what is known are left out, as zeros.
+    With targets, tables that matter neither to these nor to the evidence are left out and filled with zeros.
     """
     program, p = at.program, at.program.arrays
 
-    def most() -> Needs:
+    def needs_of_all() -> Needs:
         return Needs("expected counts", "both", results=float(program.entries_at[-1]), asks=None)
 
-    shared = at.on_shared_tree(None if targets is None else tuple(targets), most, Sliced.counts, entries=True)
+    asked = None if targets is None else tuple(targets)
+    shared = at.on_shared_tree(asked, needs_of_all, Sliced.counts, entries=True)
     if shared is not None:
         return shared
     wanted = at.everything() if targets is None else np.array(targets, dtype=np.int64)
@@ -62,8 +63,8 @@ def flat_counts(at: Posterior, targets: Sequence[int] | None = None) -> np.ndarr
 def largest_entries(at: Posterior) -> np.ndarray:
     """The log of max P(states, known) over all states with each table entry, relative to the largest of all.
 
-    The tables begin at `program.entries_at`. NaN in tables of which that is not known: variables hidden
-    inside gates are summed, and entries next to them are read from no maximum.
+    The tables begin at `program.entries_at`. NaN in tables next to variables inside gates: those variables
+    are summed out, so no maximum is known there.
     """
     program, p = at.program, at.program.arrays
     case = reduce_case(program, at.known, at.everything(), at.clock, prune=False, keep_ones=True)
@@ -87,11 +88,10 @@ def largest_entries(at: Posterior) -> np.ndarray:
 
 
 def derivatives(at: Posterior, *, zeros: bool) -> dict[int, np.ndarray]:
-    """For each factor of the program the derivative of log P(known) by each table entry, flat.
+    """For each factor of the program, the derivative of log P(known) by each table entry, flat.
 
-    That by an entry that is not zero is the entry's share of the posterior, divided by the entry. Zeros
-    have no share: with `zeros` they take a sweep of their own, over the states that they rule out too, in
-    wide numbers; else they are NaN.
+    For a non-zero entry it is P(entry | known) divided by the entry. Zero entries are NaN or, with `zeros`,
+    take a sweep of their own in wide numbers, which includes the states that zeros rule out.
     """
     program = at.program
     if zeros and program.arrays.has_zero.any():
@@ -106,7 +106,7 @@ def derivatives(at: Posterior, *, zeros: bool) -> dict[int, np.ndarray]:
 
 
 def _with_zeros(at: Posterior) -> dict[int, np.ndarray]:
-    """The same in wide numbers, by the entries that are zero too."""
+    """The derivatives by all entries, zero ones included, in wide numbers."""
     case = reduce_case(at.program, at.known, at.everything(), at.clock, prune=False, domains=False)
     check = at.check_of(
         case,
@@ -118,7 +118,7 @@ def _with_zeros(at: Posterior) -> dict[int, np.ndarray]:
         raise Impossible
     found = _spread(case, values[: int(case.reduced.table_at[-1])])
     p, wide = at.program.arrays, at.program.wide_exponents
-    for f in case.reduced.scalars.tolist():  # one entry is left of it, and the total is proportional to that
+    for f in case.reduced.scalars.tolist():  # one entry of each is left, and the total is proportional to it
         entry = int(found[f].argmax())
         place = int(p.table_at[f]) + entry
         power = int(p.exponent[f]) + (0 if wide is None else int(wide[place]))

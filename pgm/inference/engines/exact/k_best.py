@@ -31,10 +31,10 @@ class _Cell:
     begin: int
     excluded: tuple[int, ...]
     states: np.ndarray | None = None  # its best assignment, once it is needed
-    key: bytes = b""  # the states of that, as declared, or what comes before them: it compares as they do
+    key: bytes = b""  # sorts as the states of its best, as declared, or as a lower bound on them
 
     def __lt__(self, other: _Cell) -> bool:
-        """The most probable first."""
+        """Whether this cell comes first: the most probable does."""
         return self.share > other.share
 
 
@@ -43,9 +43,9 @@ def best(case: Case, tree: Tree, clock: Clock, stage: np.ndarray, k: int) -> lis
 
     The assignments other than the best fall into disjoint cells: those that agree with it on the first
     cliques and differ in the next. The best of a cell differs from the one it was split off only below that
-    clique, so its value takes one lookup in one clique. Among cells whose best are equal, of which there may
-    be many, the one whose best comes first as declared is wanted: they wait ordered by a lower bound on its
-    key, and only those that reach the top are examined.
+    clique, so its value takes one lookup in one clique. Among cells with equally good bests, of which there
+    may be many, the one whose best comes first in declared order is wanted: they wait ordered by a lower
+    bound on its key, and only those that reach the top are examined.
     """
     t = tree.arrays
     first, pool = tree_runs.maximum(case, tree, clock, stage)
@@ -53,14 +53,14 @@ def best(case: Case, tree: Tree, clock: Clock, stage: np.ndarray, k: int) -> lis
     cliques = tree_runs.downwards(tree)
     heap = [_Cell(0.0, first.states, 0, (), first.states)]
     equals: list[tuple[bytes, int, _Cell]] = []  # cells whose best equals the last one found
-    number = 0
+    serial = 0
     least = math.inf
     found: list[MaxAssignment] = []
 
     def wait(cell: _Cell) -> None:
-        nonlocal number
-        number += 1
-        heapq.heappush(equals, (cell.key, number, cell))
+        nonlocal serial
+        serial += 1
+        heapq.heappush(equals, (cell.key, serial, cell))
 
     each, allowed = _ANSWER + 8 * first.states.size + 16 * case.program.n, memory_limit()
     while (heap or equals) and len(found) < k:
@@ -101,7 +101,7 @@ def best(case: Case, tree: Tree, clock: Clock, stage: np.ndarray, k: int) -> lis
 
 
 class _Keys:
-    """States as bytes that compare like their codes, variable by variable as declared."""
+    """Keys of states: bytes that compare like the codes, variable by variable in declared order."""
 
     def __init__(self, case: Case, tree: Tree, stage: np.ndarray) -> None:
         t = tree.arrays
@@ -111,20 +111,19 @@ class _Keys:
         turn = np.full(t.parent.size, -1, np.int64)
         cliques = tree_runs.downwards(tree)
         turn[cliques] = np.arange(cliques.size)
-        self._turn = turn[t.clique_of[self.order]]  # when each of them is chosen, going down the tree
-        self._last = np.full(cliques.size, -1, np.int64)  # the place of the last one chosen then
+        self._turn = turn[t.clique_of[self.order]]  # when each variable is chosen, going down the tree
+        self._last = np.full(cliques.size, -1, np.int64)  # the place in the order of the last one chosen then
         np.maximum.at(self._last, self._turn, np.arange(self.order.size))
 
     def of(self, states: np.ndarray) -> bytes:
-        """The key of exactly these states."""
+        """The exact key of these states."""
         return bytes(states[self.order].astype(self._type))
 
     def after(self, key: bytes, cell: _Cell) -> bytes:
-        """A lower bound on the key of a cell's first, split off the equally good states of this key.
+        """A lower bound on the key of a new cell's best, given the key of equally good states outside it.
 
-        These states are the first of the cell before the split. What was split off differs from them in some
-        variable of one clique, so it is larger where it differs first: in the last of these variables, or
-        sooner.
+        Those states were the first of the cell before the split. The new cell's differ from them in some
+        variable of one clique, and are larger where they first differ: at the latest in its last variable.
         """
         place = int(self._last[cell.begin])
         wide = self._type.itemsize
@@ -132,7 +131,7 @@ class _Keys:
         return key[: place * wide] + code.to_bytes(wide, "big") if code < 1 << (8 * wide) else key
 
     def before(self, cell: _Cell) -> bytes:
-        """The same for a cell whose best are worth less: zero for everything not fixed above it."""
+        """A lower bound for a cell whose best is worth less: zeros for everything not fixed above it."""
         codes = np.where(self._turn < cell.begin, cell.base[self.order], 0)
         if not cell.base[self.order][self._turn == cell.begin].any():  # some of these are then not zero
             codes[self._last[cell.begin]] = 1

@@ -68,7 +68,10 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         *,
         entries: bool = False,
     ) -> _Answer | None:
-        """What a tree shared by all questions like this one is asked, if that pays; see `sliced`."""
+        """The answer from a tree shared by all questions like this one; None if that does not pay.
+
+        See `sliced`.
+        """
         if self.known.weights:
             return None
         hard = self.known.hard
@@ -118,7 +121,8 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         if inner.size == 0:
             check = self.check_of(case, needs)
             tree = tree_of(case, self.clock, self.trees, check=check)
-            self.in_doubles_or_wide(tree_runs.total, case, tree, needs)  # it may be impossible
+            # For its error if the evidence is impossible.
+            self.in_doubles_or_wide(tree_runs.total, case, tree, needs)
         else:
             check = self.check_of(case, needs)
             tree = tree_of(case, self.clock, self.trees, targets=inner, check=check)
@@ -127,9 +131,9 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         return spread(case, targets, values), None if powers is None else spread(case, targets, powers)
 
     def marginals_and_total(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
-        """P(v | known) for all of the user's variables, one after the other, and the total.
+        """P(v | known) for all of the user's variables, concatenated, and the total.
 
-        With targets, whatever only the other variables need is left out, and their entries are zero.
+        With targets, work that only the other variables need is left out, and their entries are zero.
         """
         wanted = self.everything() if targets is None else np.array(targets, dtype=np.int64)
         needs = self.needs_of_marginals(targets)
@@ -151,8 +155,8 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
     ) -> list[BestStates]:
         """The k most probable states of the targets (None: of everything), and P(states, known) for each.
 
-        The codes are of the targets in their order, or of all the user's variables; the last item says
-        whether they come first among equals. `allowed` marks the states to choose from, if not all.
+        The codes are those of the targets in their order, or of all the user's variables; the last item says
+        whether they are the first among equals. `allowed` marks the states to choose from, if not all.
         """
         wanted = self.everything() if targets is None else np.array(targets, dtype=np.int64)
         case = reduce_case(
@@ -162,7 +166,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         is_wanted = np.zeros(self.program.n, bool)
         is_wanted[wanted] = True
         real = r.variables
-        if targets is None:  # a sparse factor's row is a function of its variables: it may be maximised
+        if targets is None:  # a sparse factor's row is a function of its variables, so it may be maximised
             stage = (self.program.kinds[real] != SUMMED).astype(np.int64)
         else:
             stage = is_wanted[real].astype(np.int64)
@@ -174,7 +178,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         everything = bool((stage[real < self.program.n_named] != 0).all())
         hides = bool((self.program.kinds[real] == SUMMED).any())
         if k == 1 and everything and hides and allowed is None:
-            front = self._front(case, stage, needs)
+            front = self._by_choices(case, stage, needs)
             if front is not None:
                 codes, value, _ = self.worth(case, front.states)
                 return [BestStates(codes[wanted], value, front.ties_broken)]
@@ -227,7 +231,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
     def max_marginals(self) -> tuple[np.ndarray, Wide]:
         """The log of the largest P(states, known) with each of the user's states, relative to the best.
 
-        They are in order of the variables; the value of the best is returned as well.
+        They are in order of the variables; the value of the best is also returned.
         """
         p, n_named = self.program.arrays, self.program.n_named
         flat = np.full(int(p.state_at[n_named]), -math.inf)
@@ -244,8 +248,8 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         flat[(np.repeat(p.state_at[r.variables], r.cards) + r.states)[ours]] = logs[ours]
         return flat, most
 
-    def _front(self, case: Case, stage: np.ndarray, needs: Needs) -> gate_maxima.Front | None:
-        """The best states by sets of choices, if a tree that sums inside gates first would be slow."""
+    def _by_choices(self, case: Case, stage: np.ndarray, needs: Needs) -> gate_maxima.Front | None:
+        """The best states by undominated choices, if a tree that sums inside gates first would be slow."""
         if gate_maxima.log2_summed_first(case) < _WORTH_FRONTS:
             shape = planned(case, self.clock, self.trees, stage=stage)
             if needs.fits(shape) and shape.log2_total < _WORTH_FRONTS:
@@ -253,22 +257,22 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         return gate_maxima.maximum(case, self.clock)
 
     def worth(self, case: Case, states: np.ndarray) -> tuple[np.ndarray, Wide, float]:
-        """The codes of these states of the reduced variables with all others', and P(states, known).
+        """The codes of all the user's variables, P(states, known), and what summing can add to its logarithm.
 
-        Variables hidden inside gates are summed, whatever their states here; by trees, since everything else
-        is fixed. So a maximum in which they are maximised too grows by at most the last value: the logarithm
-        of how many states are summed. An engine may answer with its best when time has run out, so this does
-        not look at the clock.
+        Variables inside gates are summed out, whatever their states here; trees do that, since everything
+        else is fixed. So if an engine maximised them too, its maximum grows by at most the last value, the
+        logarithm of how many states are summed. An engine may answer with its best when time has run out, so
+        this ignores the clock.
         """
         hidden = self.program.kinds[case.reduced.variables] == SUMMED
         chosen = only(case, one_of_each(case, np.where(hidden, -1, states)))
         unhurried = replace(self, clock=Clock(None, None))
         at = reduce_everything(self.program, self.known, unhurried.clock, chosen)
         more = float(np.log(case.reduced.cards[hidden]).sum())
-        return at.codes[: self.program.n_named].astype(np.int64), unhurried._rest(at), more
+        return at.codes[: self.program.n_named].astype(np.int64), unhurried._sum_inside_gates(at), more
 
-    def _rest(self, case: Case) -> Wide:
-        """The sum over what is open inside gates with everything else fixed: all of it trees."""
+    def _sum_inside_gates(self, case: Case) -> Wide:
+        """The sum over variables inside gates with everything else fixed, which leaves only trees."""
         if not case.reduced.variables.size:
             return case.constant()
         needs = Needs("the value of the states")
@@ -281,7 +285,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         """Joint states of all the user's variables, drawn from the posterior: (n, variables)."""
         case = reduce_case(self.program, self.known, [], self.clock)
         every, drawn = self.program.n, case.reduced.cards.size
-        # The states of all variables and then the columns; before that, three arrays of the drawn ones.
+        # The states of all variables and then the columns; before that, three arrays of the drawn variables.
         row = max(16.0 * every, 8.0 * every + 24.0 * drawn)
         results, each = float(n * self.program.n_named), row / max(1, self.program.n_named)
         needs = Needs("posterior samples", "kept", results=results, each=each, asks="sample")
@@ -290,7 +294,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         return self.all_states(case, tree_runs.draws(case, tree, self.clock, n, rng, check=wide), rng)
 
     def all_states(self, case: Case, drawn: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Samples of the reduced variables completed by all others: the certain ones and the pruned ones."""
+        """Samples of the reduced variables, completed by the certain and the pruned ones."""
         r, n = case.reduced, len(drawn)
         certain = np.maximum(case.codes, 0).astype(np.int64)
         states = np.empty((n, certain.size), np.int64)
@@ -306,17 +310,17 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
     # --- what learning needs ---
 
     def expected_counts(self) -> dict[int, np.ndarray]:
-        """For each factor of the program its table of P(entry | known), flat; all zeros where it has none."""
+        """For each factor of the program, P(entry | known) for each entry of its table, flat."""
         return expected_statistics.expected_counts(self)
 
     def expected_statistics(self) -> tuple[dict[int, np.ndarray], dict[int, GaussianStatistics]]:
-        """The same, and the statistics of densities, which are empty here."""
+        """The expected counts, and the statistics of densities, of which there are none here."""
         return self.expected_counts(), {}
 
     def derivatives(self, *, zeros: bool) -> dict[int, np.ndarray]:
-        """For each factor of the program the derivative of log P(known) by each entry of its table, flat.
+        """For each factor of the program, the derivative of log P(known) by each entry of its table, flat.
 
-        By entries that are zero it is NaN, or with `zeros` found too, which takes longer.
+        For zero entries it is NaN or, with `zeros`, computed as well, which takes longer.
         """
         return expected_statistics.derivatives(self, zeros=zeros)
 
@@ -324,7 +328,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
 def draw_forward(
     program: Program, which: np.ndarray, states: np.ndarray, rng: np.random.Generator, clock: Clock
 ) -> None:
-    """Draw the heads of these factors, last factor first, in each row of states of all variables."""
+    """Draw the heads of these factors, last factor first, in each row of states; fills the rows in place."""
     if not which.size:
         return
     values = program.values
@@ -341,5 +345,5 @@ def draw_forward(
 
 
 def exactly(at: Context) -> Posterior:
-    """This posterior for the exact engine."""
+    """The exact engine with this model and evidence."""
     return Posterior(at.program, at.trees, at.known, at.clock, at.names, given=at.given)

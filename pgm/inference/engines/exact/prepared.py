@@ -25,5 +25,5 @@ def prepare(
     *,
     fit: bool = True,
 ) -> Posterior | HybridPosterior:
-    """The exact engine: trees of cliques."""
+    """The exact engine: clique trees."""
     return make_posterior(compiled, observed, clock, options.name, fit=fit)

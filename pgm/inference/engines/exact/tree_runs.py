@@ -33,7 +33,7 @@ class Inward:
     constant: Wide  # the product of factors outside the tree
 
     def total(self, tree: Tree) -> Wide:
-        """The product over all components; available only after the outward sweep if that computes it."""
+        """The product over all components; if an outward sweep computes it, only after that."""
         m, e = TABLES.total_of(tree.arrays, self.pool, self.exponent)
         return wide_multiply(self.constant, (float(m), int(e)))
 
@@ -47,9 +47,9 @@ def inward(
     largest: np.ndarray = SUMS,
     out_too: bool = False,
 ) -> Inward:
-    """Send all messages to the roots in doubles; `Narrow` if doubles are not enough.
+    """Send all messages to the roots in doubles; raises `Narrow` if doubles do not suffice.
 
-    If only the roots are read, products may underflow as long as that does not show there.
+    If only the roots are read, products may underflow as long as that makes no difference there.
     """
     t = tree.arrays
     if case.program.wide_exponents is not None:
@@ -76,7 +76,7 @@ def in_doubles_or_wide(
     *args: Any,
     check: Callable[[Shape], None],
 ) -> _Answer:
-    """Ask one of the questions below; if doubles are too narrow, again in wide numbers if `check` allows."""
+    """Ask one of the questions below in doubles; if they are too narrow, in wide numbers, after `check`."""
     try:
         return question(case, tree, clock, *args)
     except Narrow:
@@ -134,7 +134,7 @@ def joint(
         return (pm[at : at + size], pe[at : at + size]), _wide_total(case, tree, pm, pe)
     up = inward(case, tree, clock)
     values, whole = up.pool[at : at + size], up.total(tree)
-    if 2 * size < up.pool.size:  # otherwise a copy would take more than it frees
+    if 2 * size < up.pool.size:  # otherwise a copy would take more memory than it frees
         values = values.copy()
         give(up.pool)
     return (values, None), whole
@@ -177,18 +177,18 @@ class MaxAssignment:
 
     states: np.ndarray
     value: Wide
-    ties_broken: bool = True  # False: one of several, and there was no memory to find the first
+    ties_broken: bool = True  # False: one of several, without memory to find the first
 
 
 def maximum(
     case: Case, tree: Tree, clock: Clock, stage: np.ndarray
 ) -> tuple[MaxAssignment, tuple[np.ndarray, np.ndarray]]:
-    """The states of the largest value, the first as declared among several, and the pool that shows it.
+    """The states of the largest value, the first as declared among several, and the pool that proves it.
 
     A caller that no longer needs the pool passes it to `give`.
     """
     t = tree.arrays
-    # Memory for wide numbers was checked before: the powers of two take as much again.
+    # Memory for wide numbers has been checked: the powers of two take as much again as the values.
     pm, pe, most = in_doubles_or_wide(_most, case, tree, clock, check=lambda _: None)
     states = np.zeros(t.cards.size, np.int64)
     cliques = downwards(tree)
@@ -215,8 +215,8 @@ def max_marginals(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wid
 def largest_with_entries(case: Case, tree: Tree, clock: Clock) -> np.ndarray:
     """The log of the largest product with each entry of the reduced tables, relative to the table's largest.
 
-    That one is part of a best explanation. Minus infinity where there is no such product; NaN in tables of
-    cliques that are summed.
+    The table's largest belongs to a best explanation. Minus infinity where there is no such product; NaN in
+    tables of cliques that are summed.
     """
     _, found, _ = _largest(case, tree, clock, entries=int(case.reduced.table_at[-1]))
     begins = case.reduced.table_at
@@ -269,7 +269,7 @@ def downwards(tree: Tree) -> np.ndarray:
 
 
 def _near(tree: Tree) -> float:
-    """The relative difference of two values that may be rounding: one part in 2**52 for each product."""
+    """The relative difference of two values that rounding may cause: one part in 2**52 for each product."""
     return min(4e-16 * (8 + tree.arrays.operand.size), 1e-12)
 
 
@@ -295,7 +295,7 @@ def first_of_ties(
         pool: its tables and messages.
         cliques: where to begin, then all cliques below it.
         excluded: entries that are not allowed in the first clique; None: begin at every root.
-        order: variables, the most important first.
+        order: variables, the most significant first.
         states: the states fixed above; not changed.
         clock: the clock of the question.
     """
@@ -376,7 +376,7 @@ def draws(
 
 
 def _products(case: Case, tree: Tree, clock: Clock, *, wide: bool = False) -> np.ndarray:
-    """The table of each clique after an inward pass, up to a factor for each entry that it sends."""
+    """The table of each clique after an inward pass, up to a factor for each entry of its message."""
     return _wide_conditionals(case, tree, clock) if wide else inward(case, tree, clock, keep=True).kept
 
 

@@ -47,7 +47,7 @@ class GraphArrays(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Graph:
-    """A reduced question, the arrays of its graph, and the constant factor."""
+    """A reduced question, its graph as arrays, and the constant factor."""
 
     case: Case
     arrays: GraphArrays
@@ -66,7 +66,7 @@ class Graph:
 
 
 def make_graph(case: Case, engine: str, *, each_message: float) -> Graph:
-    """The graph of a reduced question; `TooLarge` if it does not fit.
+    """The factor graph of a reduced question; raises `TooLarge` if it does not fit.
 
     Args:
         case: the question.

@@ -1,4 +1,4 @@
-"""The most probable states if gates are too wide to be summed first: sets of undominated choices.
+"""The most probable states if gates are too wide to be summed out first: by undominated choices.
 
 A gate's hidden variables are summed while its causes are maximised, so the best states of some causes depend
 on all the others. But a gate, with its child in one state, is summarised by coefficients A and B: each cause
@@ -29,7 +29,7 @@ from pgm.runtime.loops import Loops
 from pgm.runtime.running import run
 
 _TIED = 2.0**-48  # of logarithms, for each variable: smaller differences are rounding
-_MOST_OPEN = 8  # gates at once: choices are compared in 2 to this power criteria
+_MOST_OPEN = 8  # gates at once: choices are compared by 2 to this power criteria
 _MOST_FACTORS = 20_000  # worth trying in Python
 _MOST_ROWS = 1 << 20  # of a front
 _LOG_MOST_ROWS = math.log(_MOST_ROWS)
@@ -46,15 +46,15 @@ class _TooMany(Exception):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Front:
-    """The best states of all reduced variables except those hidden in gates."""
+    """The best states of all reduced variables except those inside gates."""
 
     states: np.ndarray
-    ties_broken: bool  # whether they certainly come first among their equals
+    ties_broken: bool  # whether they are certainly the first among their equals
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Choices:
-    """For each state of a few variables, choices for the eliminated ones, a row each, and their values."""
+    """For each joint state of a few variables, choices for the eliminated ones: a row each, and its value."""
 
     scope: tuple[int, ...]
     gates: tuple[int, ...]
@@ -66,7 +66,7 @@ class _Choices:
 
 
 def maximum(case: Case, clock: Clock) -> Front | None:
-    """The best states of a reduced case whose gates hide variables to be summed; None if it is too large."""
+    """The best states of a reduced case with variables inside gates to be summed; None if too large."""
     if case.reduced.factors.size > _MOST_FACTORS or int(case.reduced.cards.max()) >= 1 << 16:
         return None
     try:
@@ -76,7 +76,7 @@ def maximum(case: Case, clock: Clock) -> Front | None:
 
 
 def log2_summed_first(case: Case) -> float:
-    """The least entries of a tree that sums inside gates first, which joins each gate's variables."""
+    """log2 of the least entries of a tree that sums inside gates first, which joins each gate's variables."""
     r = case.reduced
     hidden = case.program.kinds[r.variables] == SUMMED
     owner = np.repeat(_owners(case), np.diff(r.scope_at))
@@ -95,7 +95,7 @@ def _owners(case: Case) -> np.ndarray:
 
 
 class _Elimination:
-    """The remaining tables as one variable or gate after the other is eliminated. Gate i is node n + i."""
+    """The remaining tables as variables and gates are eliminated one by one. Gate i is node n + i."""
 
     def __init__(self, case: Case, clock: Clock) -> None:
         r, program = case.reduced, case.program
@@ -116,7 +116,7 @@ class _Elimination:
         self._least: list[float] = []  # of each gate the least log of g relative to a
         self._items: dict[int, _Choices] = {}
         self._with: list[set[int]] = [set() for _ in range(self._n + len(self._gates))]
-        self._numbers = itertools.count()
+        self._next_key = itertools.count()
         mantissas, exponents = case.wide_tables()
         with np.errstate(divide="ignore"):
             logs = np.log(mantissas) + exponents * math.log(2.0)
@@ -130,10 +130,10 @@ class _Elimination:
             self._add_gate(i, gate, places)
 
     def _add(self, item: _Choices) -> None:
-        number = next(self._numbers)
-        self._items[number] = item
+        key = next(self._next_key)
+        self._items[key] = item
         for node in (*item.scope, *(self._n + g for g in item.gates)):
-            self._with[node].add(number)
+            self._with[node].add(key)
 
     def _add_table(self, scope: tuple[int, ...], logs: np.ndarray) -> None:
         order = sorted(range(len(scope)), key=scope.__getitem__)
@@ -162,7 +162,7 @@ class _Elimination:
                 share = logs[..., 2] - logs[..., 0]
                 least += float(share[~np.isnan(share)].min(initial=0.0))
                 if places[v] < 0:
-                    known = _after(known, logs[0])
+                    known = _combined(known, logs[0])
                 else:
                     self._add_step(i, (int(places[v]), int(places[child])), logs)
         self._add_step(i, (int(places[child]),), known)
@@ -184,14 +184,14 @@ class _Elimination:
     def _cost(self, node: int) -> float:
         """The approximate log of the size of the table that eliminating this node leaves; inf: too large."""
         nodes, gates, size = {node}, set[int](), 0.0
-        for number in self._with[node]:
-            item = self._items[number]
+        for key in self._with[node]:
+            item = self._items[key]
             gates.update(item.gates)
             for v in item.scope:
                 if v not in nodes:
                     nodes.add(v)
                     size += math.log(self._cards[v])
-            if size > _LOG_MOST_ROWS:  # a gate of many causes is not counted through after each of them
+            if size > _LOG_MOST_ROWS:  # do not go through all the causes of a wide gate each time
                 return math.inf
         if any(self._children[g] == node for g in gates):
             return math.inf  # a child's state is chosen only after its gate
@@ -222,11 +222,11 @@ class _Elimination:
         return Front(states, self._ties_broken)
 
     def _eliminate(self, node: int) -> _Choices:
-        numbers = sorted(self._with[node])
-        items = [self._items.pop(number) for number in numbers]
-        for number, item in zip(numbers, items, strict=True):
+        keys = sorted(self._with[node])
+        items = [self._items.pop(key) for key in keys]
+        for key, item in zip(keys, items, strict=True):
             for v in (*item.scope, *(self._n + g for g in item.gates)):
-                self._with[v].discard(number)
+                self._with[v].discard(key)
         if node >= self._n:  # largest effect first, so that dominated choices are dropped early
             place = [item.gates.index(node - self._n) for item in items]
             gains = [
@@ -236,17 +236,17 @@ class _Elimination:
             items = [
                 items[i] for i in sorted(range(len(items)), key=lambda i: (len(items[i].scope), -gains[i]))
             ]
-        made = items[0] if items else self._free()
+        made = items[0] if items else self._no_choice()
         for item in items[1:]:
-            made = self._fewer(self._multiplied(made, item))
-        made = self._fewer(self._without(made, node))
+            made = self._undominated(self._multiplied(made, item))
+        made = self._undominated(self._without(made, node))
         if not made.weights.size:
             raise _TooMany  # nothing is possible: the engine that sums reports it
         self._add(made)
         return made
 
-    def _free(self) -> _Choices:
-        """Eliminate variables that are in no table any more."""
+    def _no_choice(self) -> _Choices:
+        """The only choice, of nothing: for variables that are no longer in any table."""
         return _Choices(
             (), (), np.zeros(1, np.int64), np.zeros(1), np.empty((1, 0, 3)), (), np.empty((1, 0), _CODE)
         )
@@ -286,7 +286,7 @@ class _Elimination:
                 coefficients[:, place] = b.coefficients[j, b.gates.index(g)]
             else:
                 first, second = a.coefficients[i, a.gates.index(g)], b.coefficients[j, b.gates.index(g)]
-                coefficients[:, place] = _after(first, second)
+                coefficients[:, place] = _combined(first, second)
         order = np.argsort(self._order[list(chosen)], kind="stable") if chosen else np.empty(0, np.int64)
         codes = np.concatenate([a.codes[i], b.codes[j]], axis=1)[:, order]
         ordered = tuple([chosen[k] for k in order.tolist()])
@@ -302,7 +302,7 @@ class _Elimination:
         return found
 
     def _without(self, made: _Choices, node: int) -> _Choices:
-        """The gate evaluated; or the variable chosen."""
+        """The choices after the gate is evaluated or the variable chosen."""
         if node >= self._n:
             i = made.gates.index(node - self._n)
             weights = made.weights + made.coefficients[:, i, 1]
@@ -326,8 +326,8 @@ class _Elimination:
 
     # --- undominated choices ---
 
-    def _fewer(self, made: _Choices) -> _Choices:
-        """Drop choices that another beats whatever the rest is; of equals keep the first as declared."""
+    def _undominated(self, made: _Choices) -> _Choices:
+        """Drop choices that another beats whatever comes later; of equals keep the first as declared."""
         self._clock.check()
         worth = made.weights[:, None]
         for i in range(len(made.gates)):
@@ -335,9 +335,9 @@ class _Elimination:
             worth = np.concatenate([worth + a, worth + b], axis=1)
         possible = np.any(worth > -np.inf, axis=1)
         if not possible.all():
-            made, worth = _taken(made, possible), worth[possible]
+            made, worth = _rows_of(made, possible), worth[possible]
         if (np.diff(made.group) == 0).any():
-            made = _taken(made, self._winners(made, worth))
+            made = _rows_of(made, self._winners(made, worth))
         return made
 
     def _winners(self, made: _Choices, worth: np.ndarray) -> np.ndarray:
@@ -347,7 +347,7 @@ class _Elimination:
         begins = np.flatnonzero(np.concatenate([[True], np.diff(groups) > 0, [True]]))
         if worth.shape[1] > 2 and float(np.diff(begins).max()) ** 2 * worth.shape[1] > _MOST_COMPARED:
             raise _TooMany
-        # How much the last criterion is guaranteed to count relative to each of the others.
+        # How much the last criterion certainly counts relative to each of the others.
         shares = np.zeros(worth.shape[1])
         for i, g in enumerate(made.gates):
             shares[np.arange(shares.size) >> i & 1 == 0] -= self._least[g]
@@ -363,14 +363,14 @@ class _Elimination:
         return np.sort(sort[keep != 0])
 
 
-def _after(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The coefficients of two parts of a gate together."""
+def _combined(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The coefficients of two parts of a gate combined."""
     a, b, g = np.moveaxis(first, -1, 0)
     more_a, more_b, more_g = np.moveaxis(second, -1, 0)
     return np.stack([a + more_a, np.logaddexp(a + more_b, b + more_g), g + more_g], axis=-1)
 
 
-def _taken(made: _Choices, rows: np.ndarray) -> _Choices:
+def _rows_of(made: _Choices, rows: np.ndarray) -> _Choices:
     return replace(
         made,
         group=made.group[rows],

@@ -14,15 +14,15 @@ from pgm.inference.trees.needs import SUMS
 class Loopy(Engine):
     """Belief propagation: factors and variables exchange messages until these no longer change.
 
-    Exact on trees, and reported as exact there; on graphs with loops it is good if these are long or weak.
-    The probability of the evidence is Bethe's approximation. `map` uses max-product, and has a bound. For
-    continuous variables alone the messages are normal densities: once they converge the means are right, even
-    with loops.
+    Exact on trees, and reported as exact there; on graphs with loops a good approximation if these are long
+    or weak. The probability of the evidence is Bethe's approximation. `map` uses max-product, with a bound.
+    If only continuous variables are asked about, messages are normal densities: once they converge the means
+    are exact, even with loops.
 
     Args:
         schedule: "sequential" visits the factors forwards and backwards; "residual" sends the message that
             has changed most; "parallel" sends all at once, in several threads.
-        damping: the share of the old message that is kept, from 0 to below 1; more of it helps convergence.
+        damping: the share of the old message that is kept, from 0 to below 1; more helps convergence.
         max_iter: the largest number of sweeps over all messages.
         tol: converged when no log message changes by more than this.
         trace: keep every message, for teaching: `p.report.trace` is a table of them.

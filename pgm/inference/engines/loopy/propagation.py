@@ -1,7 +1,7 @@
 """Belief propagation: messages between the factors and the variables of a graph, until they converge.
 
-Sum-product gives marginals and Bethe's approximation of the partition function, max-product good states and a
-bound. On a graph without loops both are exact (Pearl 1988; Kschischang, Frey & Loeliger 2001).
+Sum-product gives marginals and Bethe's approximation of the partition function; max-product gives good states
+and a bound. On a graph without loops both are exact (Pearl 1988; Kschischang, Frey & Loeliger 2001).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LOOPY = Loops("pgm.inference.engines.loopy.compiled")
 _LN2 = math.log(2.0)
 _ROUNDING = 1e-13  # a change of messages, relative to the largest belief, that counts as none
 _SECONDS = 1e-9  # of an inner step
-_BEYOND = 1e13  # a change of a log message so large that it will never converge
+_BEYOND = 1e13  # a change of a log message beyond which messages never converge
 _WORTH_THREADS = 5e-3  # seconds of one sweep
 
 
@@ -44,7 +44,7 @@ class Messages:
     options: Loopy
     largest: bool
     clock: Clock
-    held: np.ndarray  # uint8[m] variables whose belief is given
+    held: np.ndarray  # uint8[m] variables whose marginal is prescribed
     beliefs: np.ndarray  # logarithms
     messages: np.ndarray  # log messages from factors, the largest 0
     order: np.ndarray  # of factors
@@ -57,12 +57,12 @@ class Messages:
 
     @property
     def rounding(self) -> float:
-        """How much messages may still change by rounding alone."""
+        """How much rounding alone may still change messages."""
         return _ROUNDING * max(1.0, float(np.abs(self.beliefs).max(initial=1.0)))
 
     @property
     def converged(self) -> bool:
-        """Whether nothing moves any more; also true if there is nothing to send."""
+        """Whether messages no longer change; also true if there are none."""
         return self._moves_less_than(max(self.options.tol, self.rounding))
 
     @property
@@ -74,12 +74,12 @@ class Messages:
         return not self.has_loops and self._moves_less_than(self.rounding) and int(self.held.sum()) <= 1
 
     def _moves_less_than(self, change: float) -> bool:
-        # In the first sweep of flooding no factor has received anything: no movement there proves nothing.
+        # In the first parallel sweep no factor has received anything: no change there proves nothing.
         sweeps = 2 if self.options.schedule == "parallel" else 1
         return not self.order.size or (len(self.residuals) >= sweeps and self.residuals[-1] <= change)
 
     def report(self, name: str) -> Report:
-        """The report of what was measured."""
+        """The report of this run."""
         advice = ""
         if self.residuals and self.residuals[-1] > _BEYOND:
             advice = (
@@ -101,7 +101,7 @@ class Messages:
 
 
 def how_to_go_on(what: str, sweeps: int, late: bool, options: Loopy) -> str:
-    """The advice for messages that have not converged: `what` still moves after this many sweeps."""
+    """The advice for messages that have not converged; `what` says by how much they still change."""
     if late:
         return f"the time limit was reached after {sweeps} sweeps"
     more = ", or pgm.engines.Loopy(damping=0.5)" if options.damping == 0.0 else " and damping="
@@ -122,7 +122,7 @@ def send(problem: Problem, options: Loopy, clock: Clock, *, largest: bool = Fals
     has_loops = not GRAPHS.walk(*links, order, walked, reached_by)
     if has_loops:  # by their last variables: row by row in an image
         order = np.argsort(np.maximum.reduceat(g.scopes, g.scope_at[:-1]), kind="stable")
-    else:  # in from the leaves and out again: two sweeps are enough
+    else:  # in from the leaves and out again: two sweeps suffice
         order = order[::-1].copy()
     messages = np.zeros(graph.n_messages)
     notes = Notes(graph, problem.names) if options.trace else None
@@ -149,7 +149,7 @@ def send(problem: Problem, options: Loopy, clock: Clock, *, largest: bool = Fals
 
 
 def _room(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
-    """A thread's work space: five rows for the states of one factor's variables, and where each begins."""
+    """A thread's work space: five rows over the states of one factor's variables, and where each begins."""
     size = graph.most_of_a_factor
     return np.empty((5, size)), np.empty(size + 1, np.int64)
 
@@ -172,13 +172,13 @@ def _sweeps(run_: Messages) -> Callable[[int], float]:
 
 
 def _sequential(run_: Messages) -> Callable[[int], float]:
-    """Forwards and backwards alternately, each factor with the newest beliefs."""
+    """Sweep forwards and backwards alternately, each factor with the newest beliefs."""
     g, out, (room, offset) = run_.graph.arrays, np.zeros(1), _room(run_.graph)
     damping, largest, n = run_.options.damping, run_.largest, run_.order.size
 
-    def sweep(number: int) -> float:
+    def sweep(done: int) -> float:
         _gather(run_)  # recomputes sums, so rounding does not accumulate
-        first, last = (0, n) if number % 2 == 0 else (n - 1, -1)
+        first, last = (0, n) if done % 2 == 0 else (n - 1, -1)
         state = run_.beliefs, run_.messages, run_.held
         _call(run_, "send_all", g, run_.order, first, last, *state, damping, largest, True, room, offset, out)
         return float(out[0])
@@ -187,9 +187,9 @@ def _sequential(run_: Messages) -> Callable[[int], float]:
 
 
 def _parallel(run_: Messages) -> Callable[[int], float]:
-    """All factors at once with the previous beliefs: the number of threads changes no bit.
+    """Send from all factors at once, by the previous beliefs: the number of threads changes no bit.
 
-    As in textbooks the first messages are sent by factors that have received nothing yet.
+    As in textbooks, factors have received nothing when they send their first messages.
     """
     g, graph, options = run_.graph.arrays, run_.graph, run_.options
     threads = current().threads if graph.steps * _SECONDS > _WORTH_THREADS else 1
@@ -216,7 +216,7 @@ def _parallel(run_: Messages) -> Callable[[int], float]:
         if not stop[0]:
             raise_status(status, "send_all", run_.clock)
 
-    def sweep(number: int) -> float:
+    def sweep(done: int) -> float:
         side_by_side(send_part)
         side_by_side(gather)
         return float(out.max())
@@ -225,7 +225,7 @@ def _parallel(run_: Messages) -> Callable[[int], float]:
 
 
 def _residual(run_: Messages) -> Callable[[int], float]:
-    """As many updates as there are messages, largest change first; then the largest change left."""
+    """Make as many updates as there are factors, the largest change first."""
     g, out, (room, offset) = run_.graph.arrays, np.zeros(1), _room(run_.graph)
     n, options = run_.order.size, run_.options
     place = np.empty(n, np.int64)
@@ -233,7 +233,7 @@ def _residual(run_: Messages) -> Callable[[int], float]:
     heap, priority = run_.order.copy(), np.full(n, math.inf)
     state = run_.beliefs, run_.messages, run_.held, options.damping, run_.largest
 
-    def sweep(number: int) -> float:
+    def sweep(done: int) -> float:
         _gather(run_)
         tol = max(0.5 * options.tol, run_.rounding)
         _call(run_, "send_most", g, heap, place, priority, n, tol, *state, room, offset, out)
@@ -277,13 +277,13 @@ def _bethe(found: Messages) -> float:
 
 
 def wide_of(log: float) -> tuple[float, int]:
-    """A float given by its logarithm, as mantissa and exponent."""
+    """The wide number with this logarithm."""
     exponent = math.floor(log / _LN2)
     return math.exp(log - exponent * _LN2), exponent
 
 
 def _joint(found: Messages, values: np.ndarray, targets: np.ndarray) -> np.ndarray | None:
-    """A factor's belief over these variables jointly; None if no factor has them all."""
+    """The joint belief over these variables from a factor; None if no factor has them all."""
     g = found.graph.arrays
     if not targets.size:
         return np.ones(1)
@@ -321,7 +321,7 @@ def _weights(found: Messages) -> dict[int, np.ndarray]:
 
 
 def maximise(problem: Problem, options: Loopy, clock: Clock) -> Maximum:
-    """Good states from max-product, improved one variable at a time; a bound on all from the messages."""
+    """Good states from max-product, improved one variable at a time, and a bound from the messages."""
     found = send(problem, options, clock, largest=True)
     found.clock = Clock(None, None, clock.profile)  # messages are read even if time has just run out
     constant = found.graph.constant
@@ -355,12 +355,12 @@ def _dual(found: Messages, along_the_walk: bool) -> float:
 
 
 def choose_states(found: Messages, noise: np.ndarray | None = None, seconds: float = math.inf) -> np.ndarray:
-    """A state for each variable, from max-product: one after the other, then each again until none changes.
+    """A state for each variable, from max-product: one by one, then all again until none changes.
 
     Args:
         found: the messages.
         noise: added to the logarithms of each variable's states while choosing.
-        seconds: after these no state is reconsidered.
+        seconds: after this many no state is reconsidered.
     """
     until = time.monotonic() + seconds
     g = found.graph.arrays
@@ -369,10 +369,10 @@ def choose_states(found: Messages, noise: np.ndarray | None = None, seconds: flo
     noisy = g if noise is None else g._replace(local=g.local + noise)
     room, out = (np.empty(most), np.empty(most)), np.zeros(1)
     state = found.walked, found.beliefs, found.messages, states
-    for number in range(found.options.max_iter if noise is None else 1):
-        if number > 0 and time.monotonic() > until:
+    for done in range(found.options.max_iter if noise is None else 1):
+        if done > 0 and time.monotonic() > until:
             break
-        _call(found, "choose", noisy if number == 0 else g, *state, number > 0, *room, out)
+        _call(found, "choose", noisy if done == 0 else g, *state, done > 0, *room, out)
         if out[0] == 0.0:
             break
     return states

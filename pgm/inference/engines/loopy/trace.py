@@ -1,4 +1,4 @@
-"""Every message of a run, for teaching: for readers who check them against Pearl's equations."""
+"""Every message of a run, for readers who check them against Pearl's equations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Notes:
     """Collects, after each sweep, the messages that have changed.
 
     In a network a factor is P(child | parents). Its message to the child is the child's pi, its message to a
-    parent is the child's lambda for that parent; messages from variables to it are named likewise (Pearl
+    parent is the child's lambda for that parent; messages from variables to factors are named likewise (Pearl
     1988). Pi sums to one; lambda is defined up to a factor, and scaled so that its largest entry is 1.
     Entries are in the order of the states that are still possible.
     """
@@ -42,7 +42,7 @@ class Notes:
 
     @property
     def trace(self) -> Trace:
-        """The table."""
+        """The messages as a table."""
         return Trace(("sweep", "message", "from", "to", "entries"), self._rows)
 
     def take(self, sweep: int, beliefs: np.ndarray, messages: np.ndarray) -> None:
@@ -79,7 +79,7 @@ class Notes:
         return [int(v) for v in r.variables[r.scopes[r.scope_at[f] : r.scope_at[f + 1]]]]
 
     def _child(self, f: int) -> int | None:
-        """The variable whose conditional distribution a reduced factor is, if it is one."""
+        """The variable whose conditional distribution a reduced factor is; None if it is no such thing."""
         p = self._graph.case.program.arrays
         own = int(self._graph.case.reduced.factors[f])
         if own >= p.heads.size or p.heads[own] != 1:

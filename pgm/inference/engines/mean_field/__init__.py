@@ -15,9 +15,9 @@ class MeanField(Engine):
     """The fully factorised distribution closest to the model: a guaranteed lower bound on log P(given).
 
     Args:
-        restarts: the number of starting points; the first is uniform, and the best answer counts.
+        restarts: the number of starting points; the first is uniform, and the best answer is kept.
         structured: blocks, lists of variables that stay dependent on each other; the exact engine works
-            inside each block, so it must fit there. Variables in none are independent.
+            inside each block, so blocks must fit it. Variables in no block are independent.
         max_iter: the largest number of sweeps over all distributions, from each start.
         tol: converged when the bound rises by less than this.
         seed: for the starting points.

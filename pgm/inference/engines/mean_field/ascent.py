@@ -1,8 +1,8 @@
 """Variational inference: the distribution closest to the model among those with independent blocks.
 
 Any such distribution gives a lower bound on the partition function (Jordan et al. 1999; Saul & Jordan 1996
-for blocks). Blocks of one variable are improved one after the other in compiled code; a block of several goes
-to the exact engine, weighted by the mean logarithms from the others.
+for blocks). Single variables are improved one after another in compiled code; a block of several goes to the
+exact engine, weighted by the mean logarithms of the factors that it shares with others.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Ascent:
     graph: Graph
     blocks: list[Block]
     alone: np.ndarray  # uint8[m] variables in no block
-    free: np.ndarray  # those of them whose distribution is not given
-    between: np.ndarray  # uint8[F] factors that lie in no block
+    free: np.ndarray  # those of them whose distribution is not prescribed
+    between: np.ndarray  # uint8[F] factors inside no block
     has_zero: np.ndarray  # uint8[T]
     clock: Clock
     q: np.ndarray
@@ -46,13 +46,13 @@ class Ascent:
     bounds: list[float] = field(default_factory=list)  # after each sweep
 
     def climb(self, max_iter: int, tol: float) -> Ascent:
-        """Improve all distributions repeatedly."""
-        for number in range(max_iter):
+        """Improve all distributions repeatedly, until the bound no longer rises."""
+        for done in range(max_iter):
             self.clock.check()
-            report_progress(float(number), float(max_iter), "mean field")
+            report_progress(float(done), float(max_iter), "mean field")
             before = self.bound
             self._improve()
-            self.iterations = number + 1
+            self.iterations = done + 1
             self.bounds.append(self.bound)
             if self.bound - before <= tol * max(1.0, abs(self.bound)):
                 self.converged = True
@@ -143,16 +143,16 @@ def _course(bounds: Sequence[float], offset: float) -> Course:
 def _starts(
     problem: Problem, options: MeanField, graph: Graph, clock: Clock, touchy: bool
 ) -> Iterator[np.ndarray]:
-    """A starting point: uniform, then random; if factors have zeros, states that these allow."""
+    """The starting points: uniform, then random; if factors have zeros, states that these allow."""
     g, rng = graph.arrays, np.random.default_rng(options.seed)
     if touchy:
         sent = propagation.send(problem, Loopy(max_iter=50), clock, largest=True)
-    for number in range(options.restarts):
+    for start in range(options.restarts):
         if touchy:
             q = np.zeros(g.local.size)
-            noise = rng.gumbel(size=g.local.size) * (number > 0)
+            noise = rng.gumbel(size=g.local.size) * (start > 0)
             q[g.state_at[:-1] + propagation.choose_states(sent, noise)] = 1.0
-        elif number == 0:
+        elif start == 0:
             q = np.repeat(1.0 / g.cards, g.cards)
         else:
             q = rng.exponential(size=g.local.size)
@@ -161,7 +161,7 @@ def _starts(
 
 
 def _joint(found: Ascent, targets: np.ndarray) -> np.ndarray:
-    """A joint: a product across blocks; within a block, from the exact engine."""
+    """A joint distribution: the product over blocks, within a block that of the exact engine."""
     g = found.graph.arrays
     parts: list[tuple[list[int], np.ndarray]] = []
     left = targets.tolist()

@@ -23,7 +23,7 @@ from pgm.runtime.clock import Clock
 
 @dataclass(eq=False, slots=True)
 class Block:
-    """Some variables, the factors among them as a program, and the influence of the others."""
+    """Some variables, the factors among them as a program, and the influence of other variables."""
 
     variables: list[int]  # indices of reduced variables
     program: Program
@@ -47,7 +47,7 @@ class Block:
         return marginals, terms
 
     def joint(self, variables: Sequence[int], clock: Clock) -> np.ndarray:
-        """The joint of some of the variables, as of the block's last improvement."""
+        """The joint distribution of some of the variables after the block's last improvement."""
         return self._ask(clock).joint([self.variables.index(v) for v in variables])
 
     def _ask(self, clock: Clock) -> Posterior:
@@ -57,9 +57,9 @@ class Block:
 def find_blocks(
     problem: Problem, graph: Graph, options: MeanField
 ) -> tuple[list[Block], np.ndarray, np.ndarray]:
-    """The blocks, which variables are in none, and which factors lie in none."""
+    """The blocks, which variables are in none, and which factors are inside none."""
     g, r = graph.arrays, graph.case.reduced
-    number = np.full(g.cards.size, -1, np.int64)
+    block_of = np.full(g.cards.size, -1, np.int64)
     place = {name: i for i, name in enumerate(problem.names)}
     lists: list[list[int]] = []
     seen: set[str] = set()
@@ -68,17 +68,17 @@ def find_blocks(
             if not isinstance(name, str) or name not in place:
                 raise UnknownVariable(name, place, "structured=")
             if name in seen:
-                raise InvalidArgument(f"{name!r} is in structured= twice; blocks do not share variables.")
+                raise InvalidArgument(f"{name!r} is in structured= twice; blocks cannot share variables.")
             seen.add(name)
         mine = open_targets(problem.case, [place[name] for name in block]).tolist()  # those that matter
         for at in mine:
             if at in problem.held:
                 name = problem.names[r.variables[at]]
                 raise InvalidArgument(
-                    f"{name!r} has a pgm.Soft and is in a block of structured=; leave it out."
+                    f"{name!r} has pgm.Soft evidence and is in a block of structured=; leave it out there."
                 )
         if len(mine) > 1:
-            number[mine] = len(lists)
+            block_of[mine] = len(lists)
             lists.append(sorted(mine))
     between = np.ones(g.table.size, np.uint8)
     if not lists:
@@ -86,7 +86,7 @@ def find_blocks(
     inside: list[list[int]] = [[] for _ in lists]
     for f in range(g.table.size):
         scope = g.scopes[g.scope_at[f] : g.scope_at[f + 1]]
-        own = number[scope]
+        own = block_of[scope]
         blocks, counts = np.unique(own[own >= 0], return_counts=True)
         if not counts.size or counts.max() < 2:
             continue
@@ -106,11 +106,11 @@ def find_blocks(
             problem.names[v] if v < len(problem.names) else "(hidden)" for v in r.variables[mine].tolist()
         ]
         found.append(Block(mine, program, names))
-    return found, (number < 0).astype(np.uint8), between
+    return found, (block_of < 0).astype(np.uint8), between
 
 
 def _table(graph: Graph, f: int, variables: Sequence[int]) -> Dense:
-    """A factor of the graph as the engine takes it, its scope as indices into the block."""
+    """A factor of the graph as a dense table, its scope as indices into the block."""
     g = graph.arrays
     scope, t = g.scopes[g.scope_at[f] : g.scope_at[f + 1]].tolist(), int(g.table[f])
     values = np.full([int(g.cards[v]) for v in scope], -math.inf)

@@ -13,12 +13,12 @@ from pgm.inference.trees.needs import SUMS
 class Best(Engine):
     """The tightest answer within a few seconds: exact if the plan fits, else the best of several engines.
 
-    If a tree exceeds memory but fits with some variables conditioned on, that is done. Otherwise a sequence
-    of trees, belief propagation, bounds and importance sampling are asked in turn. Samples tell which answer
-    is closest to the truth, if there are enough; guaranteed bounds limit it wherever they were found in time.
+    If a tree exceeds memory but fits once some variables are conditioned on, that is done. Otherwise a
+    sequence of trees, belief propagation, bounds and importance sampling run in turn. Samples, if there are
+    enough, show which answer is closest to the truth; guaranteed bounds limit it if they were found in time.
 
     Args:
-        seconds: roughly how long it may take.
+        seconds: roughly how long an answer may take.
 
     >>> Best(seconds=2).seconds
     2
@@ -31,7 +31,7 @@ class Best(Engine):
     approximates = True
 
     def for_both_sums(self) -> tuple[Best, Best]:
-        """Half of the time for each sum."""
+        """Half of the time for each of the two sums."""
         half = replace(self, seconds=self.seconds / 2)
         return half, half
 

@@ -1,4 +1,4 @@
-"""Several engines for one question: exact if the plan fits the time, else the tightest of the others."""
+"""Several engines for one question: exact if the plan fits the time, else the tightest of other answers."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ from pgm.runtime.clock import Clock
 from pgm.variables import VariableList
 
 _PLANNED, _RUN = 0.6, 0.8  # of the time: what an exact answer may be planned to take, and may take
-_OFFERED = 8.0  # times the budget, for the estimate of conditioning, which a new tree reduces
+_OFFERED = 8.0  # times the budget, up to which conditioning is planned: a new tree reduces the estimate
 _A_RUN = 2e-3  # seconds that each run takes on top of its plan
 _SEARCHED = 0.3  # of the time: what a search may take if nearly everything is zero
 _EXPLAINED = 0.4  # of the time, for the exact most probable states
-_LATE = 0.2  # of the time, that is left for a search at least: the first attempt may have had to be compiled
+_LATE = 0.2  # of the time, always left for a search: the first attempt may have taken long to prepare
 _ZEROS = 0.5  # share of factors with zeros above which a search is tried
-_DRAWN = 1e8  # states that are drawn at most, a byte each
-_ENOUGH = 100.0  # effective draws from which on they can judge others
-_QUICK = 20  # sweeps of messages where there is no time for anything
+_DRAWN = 1e8  # the most states that are drawn, a byte each
+_ENOUGH = 100.0  # effective sample size that samples need to judge other answers
+_QUICK = 20  # sweeps of messages if there is no time for anything
 
 _Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Rival(Generic[_Answer]):
-    """What one engine answered."""
+    """The answer of one engine."""
 
     name: str
     answer: _Answer
@@ -62,7 +62,7 @@ class _Rival(Generic[_Answer]):
     report: Report
 
     def spread(self) -> np.ndarray | None:
-        """The standard error of each value, of an engine that draws enough."""
+        """The standard error of each value; None unless the engine drew enough samples."""
         size: float | None = self.report.effective_sample_size
         intervals: Intervals | None = self.report.intervals
         if size is None or size < _ENOUGH:
@@ -75,7 +75,7 @@ class _Rival(Generic[_Answer]):
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class Portfolio(Context, NamedSums, NamedMaxima):
-    """A model with what is known of it, to be asked of several engines within a time."""
+    """A model and its evidence, ready for questions to several engines within a time budget."""
 
     compiled: ModelSnapshot
     observed: Observed
@@ -93,7 +93,7 @@ class Portfolio(Context, NamedSums, NamedMaxima):
     def explained(
         self, targets: Sequence[int] | None, k: int
     ) -> tuple[list[Explanation], Callable[[], Wide | None]]:
-        """The exact answer, or what another engine, if there is one, has after the time that is left."""
+        """The exact answer, or the best that another engine finds in the remaining time, if one can."""
         summed = targets is not None and len({*targets, *self.known.hard}) < self.program.n_named
         otherwise = BranchAndBound() if not summed else Bounds() if k == 1 else None
 
@@ -136,7 +136,7 @@ class Portfolio(Context, NamedSums, NamedMaxima):
         return np.asarray(found).reshape(cards)
 
     def marginals(self, targets: Sequence[int] | None = None) -> np.ndarray:
-        """P(v | known) for all of the user's variables, one after the other."""
+        """P(v | known) for all of the user's variables, concatenated."""
         groups = self.program.arrays.state_at[: self.program.n_named + 1]
         found = self._best(lambda p: p.marginals(targets), np.asarray, targets, groups)
         return np.asarray(found)
@@ -169,9 +169,13 @@ class Portfolio(Context, NamedSums, NamedMaxima):
                 values = values.clip(*log_bounds)
             elif groups is not None and sure.report.intervals is not None:
                 intervals = sure.report.intervals
-                values = _inside(values, sure.values, intervals, groups)
+                values = _moved_inside(values, sure.values, intervals, groups)
         names = [r.name for r in rivals]
-        said = f"the tightest of {listed(names)} is of {best.name}" if len(names) > 1 else f"of {best.name}"
+        said = (
+            f"the tightest of {listed(names)} is that of {best.name}"
+            if len(names) > 1
+            else f"from {best.name}"
+        )
         moved = not np.array_equal(values, best.values)
         self.made.append(
             best.report.changed(
@@ -185,7 +189,7 @@ class Portfolio(Context, NamedSums, NamedMaxima):
         return values
 
     def _clock(self, share: float, least: float = 0.0) -> Clock:
-        """A clock for this share of the remaining time; its measurements are counted with the rest."""
+        """A clock for this share of the remaining time; its profile is shared with the question's."""
         now = time.monotonic()
         left = min(max(share * (self.until - now), least), self.clock.remaining())
         return Clock(self.seconds, now + left, self.clock.profile)
@@ -217,7 +221,7 @@ class Portfolio(Context, NamedSums, NamedMaxima):
     def _planned(
         self, clock: Clock, question: str, targets: Sequence[int] | None, *, fit: bool = True
     ) -> tuple[TableSums | None, Plan]:
-        """An engine that is exact and in time, if any: on one tree, or on a smaller one many times."""
+        """An engine that is exact and in time, by one tree or many runs of a smaller one; None: neither."""
         allowed = _PLANNED * max(0.0, self.until - time.monotonic())
         posterior: TableSums = self._exact(clock, fit=fit)
         plan = posterior.plan(question, targets)
@@ -238,7 +242,7 @@ class Portfolio(Context, NamedSums, NamedMaxima):
         return found
 
     def _searches(self) -> bool:
-        """Whether to try a search: if nearly everything is zero."""
+        """Whether to try a search: if many factors have zeros."""
         has_zero = self.program.arrays.has_zero
         return not self.observed.soft and bool(has_zero.sum() >= _ZEROS * max(1, has_zero.size))
 
@@ -257,12 +261,12 @@ class Portfolio(Context, NamedSums, NamedMaxima):
             engine=Best.name,
             exact=False,
             chosen=f"no exact answer is expected within {seconds}",
-            later=f"{first}{listed(list(names))} in turn, and the tightest answer counts; the sizes are "
+            later=f"{first}{listed(list(names))} in turn, and the tightest answer is kept; the sizes are "
             "those of one tree",
         )
 
     def _engines(self) -> list[tuple[Engine, float]]:
-        """The engines to ask, each with its share of the time remaining then."""
+        """The engines to ask, each with its share of the time that then remains."""
         fits = min(_DRAWN, current().memory_limit / 4) / (self.program.n + 16)
         samples = int(max(1_000, min(2e6, fits)))
         asked: list[tuple[CliqueSequence | Loopy | Bounds | Importance, float]] = [
@@ -313,7 +317,7 @@ class Portfolio(Context, NamedSums, NamedMaxima):
         if self.clock.remaining() == 0.0:  # then more seconds alone would not help
             more = f"pgm.set_config(time_limit=...) and {more}"
         return OutOfTime(
-            f'engine="best" has no answer: no engine had one within its {self.seconds:.2g} s. Allow more '
+            f'engine="best" has no answer: no engine found one within {self.seconds:.2g} s. Allow more '
             f"with {more}."
         )
 
@@ -322,8 +326,8 @@ def _tightest(rivals: Sequence[_Rival[_Answer]]) -> tuple[_Rival[_Answer], float
     """The answer closest to the truth, as far as samples can tell, and an estimate of its error, if any.
 
     The expected squared distance of an answer from unbiased samples is its own squared error plus the
-    variance of the samples. Without enough samples the order of asking counts, except that bounds come before
-    answers that have not converged; the distance to the closest of the others then estimates the error.
+    variance of the samples. Without enough samples the first answer wins, except that bounds come before
+    answers that have not converged; the distance to the closest other answer then estimates the error.
     """
     several = [r for r in rivals if r.report.modes > 1]
     if several:  # samples of one mode of a distribution look as good as samples of all
@@ -348,8 +352,8 @@ def _distance(a: _Rival[_Answer], b: _Rival[_Answer]) -> float:
     return float(np.square(a.values - b.values).mean())
 
 
-def _inside(values: np.ndarray, middle: np.ndarray, sure: Intervals, groups: np.ndarray) -> np.ndarray:
-    """Each distribution moved towards one within the bounds, just far enough to satisfy them too."""
+def _moved_inside(values: np.ndarray, middle: np.ndarray, sure: Intervals, groups: np.ndarray) -> np.ndarray:
+    """Each distribution moved towards `middle`, which is within the bounds, until it satisfies them too."""
     low, high = np.ravel(sure.low), np.ravel(sure.high)
     with np.errstate(divide="ignore", invalid="ignore"):
         over, under = (values - high) / (values - middle), (low - values) / (middle - values)
@@ -361,7 +365,7 @@ def _inside(values: np.ndarray, middle: np.ndarray, sure: Intervals, groups: np.
 
 @dataclass(frozen=True, eq=False, slots=True)
 class HybridPortfolio(HybridPosterior):
-    """The exact engine, for sums of a model with continuous variables: no other is asked for these."""
+    """The exact engine, the only one asked about models with continuous variables; it refuses maxima."""
 
     def assignments(
         self,
@@ -385,7 +389,7 @@ def prepare(
     *,
     fit: bool = True,
 ) -> Portfolio | HybridPosterior:
-    """Translate evidence into positions, and set the time budget."""
+    """Prepare the model and its evidence, and set the time budget."""
     if compiled.gaussians is not None:
         known, soft = by_position(compiled, observed, fit)
         at = Posterior(

@@ -10,7 +10,7 @@ from pgm.inference.trees.needs import SUMS
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Search(Engine):
-    """Search over the states of one variable after the other: for models full of zeros.
+    """Search over the states of one variable after another: for models full of zeros.
 
     >>> import pgm
     >>> net = pgm.load_network("asia")

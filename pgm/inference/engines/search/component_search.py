@@ -1,9 +1,8 @@
-"""Exact answers by search: one variable after the other takes each of its states.
+"""Exact answers by search: one variable after another takes each of its states.
 
 After each step states without support are closed, and the rest decomposes into components that are summed
 separately. A component's sum is cached under everything that determines it, so no component is summed twice
-while there is memory. For models full of zeros, whose tables are mostly empty but would have to be stored in
-a clique tree.
+while memory lasts. For models full of zeros, whose clique trees would have to store large tables of zeros.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ _RECORD_PARTS = {"node": (0, 3, _NODES), "branch": (3, 9, 11), "lit": (9, 12, 12
 
 
 class Search:
-    """A search over a reduced question; several sums over the same one share what they find."""
+    """A search over a reduced question; sums over the same one share the cache."""
 
     def __init__(self, case: Case, clock: Clock, *, record: bool = False) -> None:
         """Lay out the arrays; `record` keeps the whole search, for `shares`."""
@@ -139,9 +138,9 @@ class Search:
         )
 
     def _scores(self) -> np.ndarray:
-        """How early each variable should be tried, by its place in a tree of cliques.
+        """How early each variable should be tried, by its place in a clique tree.
 
-        A narrow tree shows where the model decomposes; the wider it is, the less that is worth compared with
+        A narrow tree shows where the model decomposes; the wider the tree, the less it is worth compared with
         what the search learns about the zeros.
         """
         r = self._case.reduced
@@ -184,8 +183,7 @@ class Search:
         needed = self._bytes() + more
         if needed > self._limit:
             one = ", query one variable, which keeps no record" if self._n[_RECORDING] else ""
-            kept = "For what it must keep the search now needs"
-            raise too_large(needed, self._limit, kept, f"Observe more{one}")
+            raise too_large(needed, self._limit, "The search now needs", f"Observe more{one}")
 
     def _grow(self, status: int) -> None:
         if status == _MEMO:
@@ -304,7 +302,7 @@ def joint(case: Case, targets: np.ndarray, clock: Clock) -> WideArray:
     """The table over the reduced variables `targets`, up to a scale."""
     r = case.reduced
     size = float(np.exp2(np.log2(r.cards[targets].astype(np.float64)).sum()))
-    answer = f"The answer alone has {size:,.0f} numbers, which take"
+    answer = f"The answer alone has {size:,.0f} entries, which take"
     check_room(_RESULT * size, answer, "Ask for fewer targets at once")
     case.constant()
     search = _prepared(case, clock, _ranges(r.state_at, targets))
@@ -334,7 +332,7 @@ def marginals(case: Case, clock: Clock) -> tuple[np.ndarray, Wide]:
 
 
 def _ranges(begins: np.ndarray, which: np.ndarray) -> np.ndarray:
-    """The positions begins[i] .. begins[i + 1] of each i in `which`, concatenated."""
+    """The positions from begins[i] to before begins[i + 1] for each i in `which`, concatenated."""
     lengths = np.diff(begins)[which]
     shift = begins[:-1][which] - (np.cumsum(lengths) - lengths)
     return np.asarray(np.arange(int(lengths.sum())) + np.repeat(shift, lengths))

@@ -37,7 +37,7 @@ class SearchSums(TableSums):
         return spread(case, targets, values), None if powers is None else spread(case, targets, powers)
 
     def marginals_and_total(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
-        """P(v | known) for all of the user's variables, one after the other, and the total."""
+        """P(v | known) for all of the user's variables, concatenated, and the total."""
         wanted = self.everything() if targets is None else np.array(targets, dtype=np.int64)
         case = reduce_case(self.program, self.known, wanted, self.clock)
         mine, places = wanted_of(case, wanted)

@@ -90,13 +90,13 @@ class SearchState(NamedTuple):
     small_depth: Ints  # [m] the depth of each variable of a small component
     small_at: Ints  # where the states of each begin in small_codes
     small_codes: Ints
-    small_ready: Ints  # how many of them have been tried
+    small_ready: Ints  # how many of these states have been tried
     small_mantissa: Floats  # the product so far
     small_exponent: Ints
 
 
 class Record(NamedTuple):
-    """The search as a graph: nodes are components, branches states tried, with literals and components."""
+    """The search as a graph: nodes are components; branches are states tried, with what follows from them."""
 
     node_branch: Ints  # the last of its branches
     node_mantissa: Floats

@@ -1,4 +1,4 @@
-"""Reduces a program to one question: pruned, restricted to the states still open, sliced."""
+"""A program reduced to one question: pruned, restricted to the states still open, sliced."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pgm.runtime.room import check_room
 from pgm.runtime.running import REDUCTION, TABLES, Impossible, run
 
 _NOTHING = np.empty(0, np.int32)
-_LARGE = 1 << 18  # scope entries; from here on the reduced size is counted before it is written
+_LARGE = 1 << 18  # with more scope entries, the reduced size is counted before anything is written
 _VARIABLE, _STATE, _TABLE, _PLACE = 45, 5, 30, 8  # peak bytes for writing each
 WideArray = tuple[np.ndarray, np.ndarray | None]  # mantissas, and powers of two to multiply them by
 
@@ -71,7 +71,7 @@ class Case:
         return found
 
     def wide_tables(self) -> tuple[np.ndarray, np.ndarray]:
-        """The same as mantissas and exponents."""
+        """The entries of the reduced tables as mantissas and exponents."""
         sources = self.sources()
         values, wide = self.program.values, self.program.wide_exponents
         if self.virtual_values.size:
@@ -112,7 +112,7 @@ def wide_multiply(a: tuple[float, int], b: tuple[float, int]) -> tuple[float, in
 
 
 def narrow(wide: WideArray) -> np.ndarray:
-    """Wide values as doubles, divided by the largest if they have exponents."""
+    """Wide numbers as doubles, divided by the largest if they have exponents."""
     values, powers = wide
     if powers is None:
         return values
@@ -189,10 +189,10 @@ def reduce_case(
         prune: drop barren factors, which only sum to one.
         only_wanted: drop components without anything wanted, unless zeros could make them impossible.
         domains: close states that have probability zero.
-        kept: indices that may be observed: their factors are not pruned.
-        placeholders: indices that will be observed in a state not yet known.
-        allowed: marks the states of all variables that are not closed already.
-        keep_ones: keep tables that are all one over the open states, because they themselves are asked for.
+        kept: indices of variables that may be observed: their factors are not pruned.
+        placeholders: indices of variables that will be observed, in states not yet known.
+        allowed: marks, over the states of all variables, those that are not closed already.
+        keep_ones: keep tables that are all one over the open states, because they themselves are asked about.
     """
     if domains and not program.possible:
         raise Impossible
@@ -303,13 +303,13 @@ def reduce_case(
 def reduce_everything(
     program: Program, known: Known, clock: Clock, allowed: np.ndarray | None = None
 ) -> Case:
-    """The case in which nothing may be pruned, for every variable is asked."""
+    """The case in which nothing may be pruned, because every variable is asked about."""
     everything = np.arange(program.n_named)
     return reduce_case(program, known, everything, clock, prune=False, allowed=allowed)
 
 
 def only(case: Case, alive: np.ndarray) -> np.ndarray:
-    """The program's states that are open and, where reduced, alive."""
+    """The program's open states, without those reduced states that are not `alive`."""
     r = case.reduced
     allowed = case.open_states.copy()
     owners = np.repeat(np.arange(r.cards.size), r.cards)
@@ -318,7 +318,7 @@ def only(case: Case, alive: np.ndarray) -> np.ndarray:
 
 
 def one_of_each(case: Case, states: np.ndarray) -> np.ndarray:
-    """Marks, among the reduced states, the given one of each variable, and all where it is -1."""
+    """Mark, among the reduced states, the given one of each variable, or all where that is -1."""
     r = case.reduced
     alive = np.repeat((states < 0).astype(np.uint8), r.cards)
     alive[(r.state_at[:-1] + states)[states >= 0]] = 1
@@ -330,7 +330,7 @@ def _check_room(p: ProgramArrays, keep: np.ndarray, open_states: np.ndarray) -> 
     if _room(p.cards.size, open_states.size, p.heads.size, p.scopes.size) <= memory_limit():
         return
     left = REDUCTION.sizes(p, keep, open_states)
-    what = f"What is left to answer from, {left[0]:,} variables in {left[2]:,} tables, takes"
+    what = f"Reduced to what the question needs, {left[0]:,} variables in {left[2]:,} tables, the model takes"
     check_room(_room(*left), what, "Observe more")
 
 

@@ -1,4 +1,4 @@
-"""What the loops over lanes take: a tree, the evidence of rows, and where expected counts go."""
+"""The arrays of the loops over lanes: a tree, the evidence of rows, and where expected counts go."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Lanes(NamedTuple):
     reads: Ints
     read_outer: Ints
     read_inner: Ints
-    pass_begin: Ints  # [C + 1] results read off what cliques are sent
+    pass_begin: Ints  # [C + 1] results read off the messages that cliques receive
     passes: Ints
     pass_inner: Ints
     lookup: Ints32
@@ -53,7 +53,7 @@ class RowEvidence(NamedTuple):
     mask_card: Ints  # [W]
     mask_state_at: Ints  # [W]
     mask_state: Ints  # the index among the open states of each code
-    table_pool: Ints  # [T] where in the pool each table sliced by variables observed in all rows is
+    table_pool: Ints  # [T] where each table that variables observed in all rows slice is in the pool
     table_entry_at: Ints  # [T + 1]
     table_entry: Ints  # where in `values` an entry is when all codes are 0
     table_step_at: Ints  # [T + 1]
@@ -66,10 +66,10 @@ class RowEvidence(NamedTuple):
 
 
 class Reads(NamedTuple):
-    """Where the expected counts of tables go: one array has those of all, one table after the other."""
+    """Where the expected counts of tables go in one array that holds those of all tables, concatenated."""
 
     entry: Ints  # of each entry of the results, when all codes are 0
     step_at: Ints  # [R + 1]
     column: Ints  # columns of the frame that slice a table
-    step: Ints  # what a code of theirs adds
+    step: Ints  # what each code adds to the entry
     scalar_at: Ints  # [H] of each table that is reduced to a scalar

@@ -17,13 +17,13 @@ from .layouts import LaneLayout, Pattern, Unobserved, Wanted, layout_of
 
 _NARROW = 2  # a status of the compiled loops
 
-# The overhead of an entry is the same for any number of lanes, and matters more than the
-# nearest cache: up to 32 lanes each doubling pays off while a thread's data fit in this many bytes.
+# The overhead of an entry is the same for any number of lanes, and matters more than the nearest cache: up to
+# 32 lanes, each doubling pays off while a thread's data fit in this many bytes.
 _CACHE = 2**25
 _MOST_LANES, _LEAST_LANES = 32, 8
 _MOST_ROWS = 4096  # of one task
 _PIECE = 0.02  # target seconds of a task
-_COUNTING = 0.1  # of one that has counts of its own
+_COUNTING = 0.1  # of a task that has expected counts of its own
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -50,7 +50,7 @@ class Group:
     places: np.ndarray  # the column of the answer for each entry of the results
     ones: np.ndarray  # columns that are 1 in every row: states that are the only ones left
     observed: np.ndarray  # (column of the frame, first column of the answer) of targets that all rows observe
-    seconds: float  # about how long one row takes
+    seconds: float  # roughly how long one row takes
     reads: Reads | None  # where expected counts go, if those are wanted
 
     def pieces(self, codes: np.ndarray, rows: np.ndarray, answers: Answers) -> list[Task]:
@@ -63,7 +63,7 @@ class Group:
     def counting(
         self, codes: np.ndarray, rows: np.ndarray, weights: np.ndarray, answers: Answers, size: int
     ) -> tuple[list[Task], list[np.ndarray]]:
-        """The same tasks, which add up expected counts, and the array of this size that each writes."""
+        """Tasks that add up expected counts of these rows, and the array of this size that each writes."""
         tasks, counts = [], []
         for part in self._parts(rows, _COUNTING):
             counts.append(np.zeros(size))
@@ -128,7 +128,7 @@ class Group:
 
 
 def group_of(model: Unobserved, pattern: Pattern, wanted: Wanted, n_rows: int, stop: np.ndarray) -> Group:
-    """Lay out a tree for rows that share it; `Narrow` where doubles are not safe.
+    """Lay out a tree for rows that share it; raises `Narrow` if doubles are not safe.
 
     Args:
         model: the model without evidence.
@@ -171,7 +171,7 @@ def group_of(model: Unobserved, pattern: Pattern, wanted: Wanted, n_rows: int, s
 
 
 def _scales(layout: LaneLayout, p: ProgramArrays, whole: bool) -> tuple[np.ndarray, np.ndarray] | None:
-    """Marks on what must be scaled in both passes; None: doubles are not safe on this tree."""
+    """Which messages to scale in the inward and outward pass; None: doubles are not safe on this tree."""
     cards, skeleton, table_low = layout.reduced.cards, layout.skeleton, p.low[layout.reduced.factors]
     count = skeleton[2].size
     low = np.zeros(table_low.size + count, np.int64)
@@ -185,7 +185,7 @@ def _scales(layout: LaneLayout, p: ProgramArrays, whole: bool) -> tuple[np.ndarr
 
 
 def lanes_for(pool_size: int, n_rows: int) -> int:
-    """How many rows are answered at once, a power of two; fewer than eight only where memory is short."""
+    """How many rows are answered at once: a power of two, below eight only for few rows or little memory."""
     limits = current()
     n = _MOST_LANES
     while n > _LEAST_LANES and 8 * n * pool_size > _CACHE:

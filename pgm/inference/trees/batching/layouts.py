@@ -1,6 +1,7 @@
-"""Where the values of rows go that share a tree: worked out once for what they observe and what is asked.
+"""Where the values of rows that share a tree go: worked out once per pattern of observations and question.
 
-It holds no values of tables, so one serves while the zeros stay where they are; `lanes.py` runs rows on it.
+A layout holds no values of tables, so it serves as long as the zeros stay where they are. `lanes.py` runs
+rows on it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Unobserved(Protocol):
 
     @property
     def known(self) -> Known:
-        """Nothing."""
+        """The evidence: none."""
 
     @property
     def trees(self) -> TreeCache:
@@ -56,8 +57,8 @@ class Unobserved(Protocol):
 class Wanted:
     """The question asked for every row."""
 
-    targets: tuple[int, ...]  # positions; their states are columns of the answer, one after the other
-    whole: bool  # the marginals of several, not one
+    targets: tuple[int, ...]  # positions; their states are the columns of the answer, concatenated
+    whole: bool  # whether the marginals of several variables are wanted, not one joint
     families: bool = False  # the expected counts of all tables instead; `targets` are all variables
 
 
@@ -65,7 +66,7 @@ class Wanted:
 class LaneLayout:
     """How rows that observe the same columns lie side by side on a tree.
 
-    It says where values go and holds none: it serves all programs of one `support`.
+    It says where values go but holds none, so it serves all programs of one `support`.
     """
 
     reduced: ReducedArrays
@@ -73,17 +74,17 @@ class LaneLayout:
     skeleton: Skeleton
     sliced: np.ndarray  # uint8, tables that differ from row to row
     sources: np.ndarray  # the index of each entry of the tables among the program's values
-    arrays: tuple[np.ndarray, ...]  # of `Lanes`, but the first three, which depend on values
+    arrays: tuple[np.ndarray, ...]  # of `Lanes`, without the first three, which depend on values
     n_constants: int
     n_fixed: int
     pool_size: int
-    evidence: tuple[np.ndarray, ...]  # of `RowEvidence`, but for the values
+    evidence: tuple[np.ndarray, ...]  # of `RowEvidence`, without the values
     places: np.ndarray
     ones: np.ndarray
     observed: np.ndarray
     seconds: float
     reads: Reads | None
-    key_bytes: int  # of what it is found by
+    key_bytes: int  # the size of its key in the cache
 
     @property
     def nbytes(self) -> int:
@@ -94,7 +95,7 @@ class LaneLayout:
         return size
 
     def serves(self, program: Program) -> bool:
-        """Whether it fits the memory limit of now, and is in the range of doubles where it was when made."""
+        """Whether it fits the current memory limit, and whether doubles suffice has not changed."""
         low = program.arrays.low[self.reduced.factors]
         return _NEEDS.fits(self.shape) and self.shape.leaves_doubles(low) == self.shape.narrow
 
@@ -109,7 +110,7 @@ class Pattern:
     share: np.ndarray  # the share of rows that do, for each
 
     def key(self, wanted: Wanted) -> bytes:
-        """What a layout depends on beside the model; lengths first, so that no two are alike."""
+        """What a layout depends on besides the model; lengths first, so that no two keys coincide."""
         variables = np.array([*self.observed, *self.sometimes], np.int64)
         lengths = np.array([len(self.observed), len(self.sometimes), wanted.whole, wanted.families], np.int64)
         targets = np.array(wanted.targets, np.int64)
@@ -125,15 +126,15 @@ def layout_of(
     stop: np.ndarray,
     skeleton: Skeleton | None = None,
 ) -> LaneLayout:
-    """The layout for rows that observe the same, from the model's cache if it is there.
+    """The layout for rows that observe the same columns, from the model's cache if it is there.
 
     Args:
         model: the model without evidence.
         pattern: what the rows observe.
         wanted: the question.
         stop: the stop flag.
-        skeleton: that of the layout without this argument with its hubs split; where they are split can be
-            told from how many operands each piece has.
+        skeleton: the skeleton of the default layout with its hubs split; None: as it is. How many operands
+            each piece has tells where they are split.
     """
     program, pieces = model.program, b"" if skeleton is None else skeleton[4].tobytes()
 
@@ -163,7 +164,7 @@ def lay_out(
     sliced = (np.diff(step_at) > 0).astype(np.uint8)
     inner = open_targets(case, () if wanted.whole else wanted.targets)
 
-    # Where evidence that only some rows have is applied.
+    # Where to apply evidence that only some rows have.
     found = open_targets(case, sometimes)
     here = np.isin(np.array(sometimes, np.int64), r.variables)
     masked, part = found.astype(np.int64), pattern.share[here]
@@ -242,7 +243,7 @@ def lay_out(
 
 
 def cost(model: Unobserved, pattern: Pattern, wanted: Wanted) -> float:
-    """About how many seconds a row takes on a tree that these rows share, before that is laid out."""
+    """Roughly how many seconds a row takes on a tree that these rows share, before that is laid out."""
     steps = _tree_for(model, pattern, wanted)[1].steps
     return _seconds(steps, wanted.whole, len(pattern.observed) + len(pattern.sometimes))
 
@@ -254,7 +255,7 @@ def _seconds(steps: float, whole: bool, n_columns: int) -> float:
 def _places(
     case: Case, sliced_column: np.ndarray, wanted: Wanted
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where results go among the columns of the answer, and which of those the evidence decides."""
+    """Where results go among the columns of the answer, and which columns the evidence decides."""
     p, r = case.program.arrays, case.reduced
     places, ones, seen = [], [], []
     begin = 0
@@ -284,7 +285,7 @@ def _joined(parts: list[np.ndarray]) -> np.ndarray:
 
 
 def _tree_for(model: Unobserved, pattern: Pattern, wanted: Wanted) -> tuple[Case, Tree]:
-    """A tree on which what every row observes is sliced away, and what only some do stays."""
+    """A tree without the variables that every row observes, and with those that only some do."""
     targets = wanted.targets
     case = reduce_case(
         model.program,

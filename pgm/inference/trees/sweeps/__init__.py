@@ -1,8 +1,7 @@
-"""The two sweeps over a tree of cliques, by one thread or several, with bit-identical results.
+"""The two sweeps over a clique tree, by one thread or several, with bit-identical results.
 
-Disjoint subtrees are independent: each is swept by one thread. Of a huge clique
-above them the threads share the rows. No sum changes its order for that, so the bits do not depend on the
-number of threads.
+Disjoint subtrees are independent: each is swept by one thread. The threads share the rows of a huge clique
+above them. No sum is taken in another order, so results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from pgm.runtime.threads import Task, run_all
 SUMS = np.empty(0, np.uint8)
 _NO_LOSS = np.empty(0)
 _WORTH_THREADS = 1.7e7  # inner steps: 5 ms
-_SLABS = 2  # per thread: so that the last one to begin does not keep the others waiting
+_SLABS = 2  # per thread, so that the last slab to begin does not keep other threads waiting
 
 
 def sweep_in(
@@ -70,7 +69,7 @@ def sweep_out(
     exponent: np.ndarray,
     clock: Clock,
 ) -> None:
-    """Send all messages away from the roots, and read the results; as the compiled `outward`."""
+    """Send all messages away from the roots and read the results; arguments as for the compiled `outward`."""
     ratio_low, ratio_high = np.zeros_like(exponent), np.zeros_like(exponent)
 
     def args(cliques: np.ndarray, slab: np.ndarray = WHOLE) -> tuple[object, ...]:
@@ -124,14 +123,14 @@ def _share(tree: Tree, cut: Callable[[TreeArrays, int, int], list[np.ndarray]]) 
 
 
 def _side_by_side(name: str, calls: Iterable[tuple[object, ...]], steps: float, clock: Clock) -> None:
-    """Call a compiled function on all of these, on as many threads as allowed."""
+    """Call a compiled function once for each of these arguments, on as many threads as allowed."""
     calls = list(calls)
     loop = getattr(TABLES, name)
 
     def task(args: tuple[object, ...]) -> Task:
         def work(stop: np.ndarray) -> None:
             status = loop(*args, stop)
-            if not stop[0]:  # else another task, or the clock, raises the reason
+            if not stop[0]:  # otherwise another task, or the clock, raises the error
                 raise_status(status, name, clock)
 
         return Task(work, seconds_of(steps) / len(calls))

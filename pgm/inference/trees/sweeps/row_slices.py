@@ -1,7 +1,7 @@
 """How threads share the rows of one huge clique: by the states of a few axes.
 
-The axes are such that slabs add to disjoint entries of everything, and each entry gets its sum in the order
-in which one thread would take it: the results are the same to the last bit.
+The axes are chosen so that slabs add to disjoint entries of everything, and each entry is summed in the order
+in which one thread would sum it: the results are the same to the last bit.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ WHOLE = np.empty(0, np.int64)
 
 
 def huge(t: TreeArrays) -> np.ndarray:
-    """Which cliques may be worth splitting; not those that have a list."""
+    """Which cliques may be worth splitting; never those that have a list."""
     many: np.ndarray = t.size >= _LEAST_ENTRIES
     return many & (np.diff(t.list_at) == 0) if t.list_at.size else many
 
 
 def slabs_in(t: TreeArrays, c: int, count: int) -> list[np.ndarray]:
-    """At most this many slabs for the inward sweep, as `inward` takes them; none if it cannot be split."""
+    """At most this many slabs for the inward sweep, as `inward` takes them; empty if it cannot be split."""
     return _slabs(t, c, count, [_sent_axes(t, c)])
 
 
 def slabs_out(t: TreeArrays, c: int, count: int) -> list[np.ndarray]:
-    """The same for the outward sweep."""
+    """At most this many slabs for the outward sweep; empty if it cannot be split."""
     n_tables = t.item_at.size - 1 - t.parent.size
     operands = t.operand[t.operand_at[c] : t.operand_at[c + 1]].tolist()
     if t.wanted_at[c] < t.wanted_at[c + 1]:  # results have one axis, seldom a suitable one
@@ -47,7 +47,7 @@ def _slabs(t: TreeArrays, c: int, count: int, scopes: Sequence[Sequence[int]]) -
     outer = _outer_axes(t, c)
     cards = [int(t.cards[v]) for v in outer]
     common = set(scopes[0]).intersection(*scopes[1:])
-    # As many states as needed; then as far out as possible, so that a slab is walked like the whole.
+    # As many states as needed; then axes as far out as possible, so that a slab is walked like the whole.
     enough, below, states = 1, 1, 1
     for i in range(len(outer)):
         for j in range(i + 1, len(outer) + 1):
@@ -68,7 +68,7 @@ def _outer_axes(t: TreeArrays, c: int) -> list[int]:
 
 
 def _sent_axes(t: TreeArrays, c: int) -> list[int]:
-    """The axes of what a clique sends."""
+    """The axes of the message that a clique sends."""
     axes = _axes(t, c)
     return axes[len(axes) - _last(t, axes, int(t.sent[c])) :]
 
@@ -79,7 +79,7 @@ def _axes(t: TreeArrays, c: int) -> list[int]:
 
 
 def _last(t: TreeArrays, axes: list[int], entries: int) -> int:
-    """How many of the last axes have this many entries."""
+    """How many of the last axes together have this many entries."""
     count, found = 0, 1
     while found < entries:
         count += 1
