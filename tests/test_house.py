@@ -60,6 +60,15 @@ def test_matplotlib_keeps_to_its_room(path: Path) -> None:
     assert "pyplot" not in path.read_text(encoding="utf-8") or path.parent.name == "plot"
 
 
+def test_locks_and_threads_are_those_of_runtime() -> None:
+    """A forked child has none of the threads that may have held a lock: runtime/forks.py opens its own."""
+    made = re.compile(
+        r"\bthreading\.(?:R?Lock|Thread|Event)\b|from threading import|PoolExecutor\(|import signal"
+    )
+    found = {name(path) for path in SOURCES if made.search(path.read_text(encoding="utf-8"))}
+    assert all(each.startswith("pgm/runtime/") for each in found), found
+
+
 def module_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
@@ -209,10 +218,10 @@ LONG = {
     "pgm/distributions/categorical.py": "one distribution: density, statistics, fit, parts and text",
     "pgm/distributions/gaussian_mixture.py": "one distribution: density, statistics, fit, parts and text",
     "pgm/distributions/gaussian.py": "one distribution: density, statistics, fit, parts and text",
-    "pgm/distributions/of_states.py": "what distributions of each state share: half of it is help",
+    "pgm/distributions/of_states.py": "what distributions of each state share: each method with its help",
     "pgm/frames/reading.py": "the one gate for data: every kind of frame, with its errors",
     "pgm/frames/sequences.py": "each way to write sequences down, with its errors",
-    "pgm/inference/asking/questions.py": "the face of every model: half of it is help",
+    "pgm/inference/asking/questions.py": "a method for each question, with help",
     "pgm/inference/engines/portfolio/prepared.py": "one engine: who is asked, how long, and who is believed",
     "pgm/inference/engines/branching/branch_and_bound.py": "one search, its queue and its moves",
     "pgm/inference/engines/chain/__init__.py": "one engine: each question in doubles, and in logarithms",
@@ -220,27 +229,27 @@ LONG = {
     "pgm/inference/engines/gaussian/quadrature.py": "one engine: grids, their error, and both ways",
     "pgm/io/hugin.py": "one format, read and written",
     "pgm/io/xdsl.py": "one format, read and written",
-    "pgm/models/bayesian_network.py": "the face of one model: half of it is help",
+    "pgm/models/bayesian_network.py": "a method for each question, with help",
     "pgm/models/classifiers/naive_bayes.py": "one classifier: columns of each kind, learned and printed",
-    "pgm/models/classifiers/row_classifier.py": "the face of every classifier: half of it is help",
-    "pgm/models/decision/influence_diagram.py": "the face of one model: half of it is help",
-    "pgm/models/dynamic/dynamic_bayesian_network.py": "the face of one model: half of it is help",
-    "pgm/models/dynamic/linear_dynamical_system.py": "the face of one model: half of it is help",
-    "pgm/models/dynamic/nonlinear_dynamical_system.py": "the face of one model: half of it is help",
-    "pgm/models/dynamic/switching_linear_dynamical_system.py": "the face of one model: half of it is help",
-    "pgm/models/mixtures/mixture.py": "the face of one model: half of it is help",
-    "pgm/models/causal/graph.py": "the face of one model: half of it is help",
-    "pgm/models/markov_network.py": "the face of one model: half of it is help",
+    "pgm/models/classifiers/row_classifier.py": "a method for each question, with help",
+    "pgm/models/decision/influence_diagram.py": "a method for each question, with help",
+    "pgm/models/dynamic/dynamic_bayesian_network.py": "a method for each question, with help",
+    "pgm/models/dynamic/linear_dynamical_system.py": "a method for each question, with help",
+    "pgm/models/dynamic/nonlinear_dynamical_system.py": "a method for each question, with help",
+    "pgm/models/dynamic/switching_linear_dynamical_system.py": "a method for each question, with help",
+    "pgm/models/mixtures/mixture.py": "a method for each question, with help",
+    "pgm/models/causal/graph.py": "a method for each question, with help",
+    "pgm/models/markov_network.py": "a method for each question, with help",
     "pgm/plot/canvas.py": "one canvas: boxes, arrows and text",
-    "pgm/models/dynamic/hidden.py": "the face of every variant: half of it is help",
-    "pgm/models/dynamic/input_output_hmm.py": "the face of one model: half of it is help",
-    "pgm/models/dynamic/hmm.py": "the face of one model: half of it is help",
-    "pgm/models/dynamic/markov_chain.py": "the face of one model: half of it is help",
-    "pgm/results/density.py": "one kind of result: half of it is help",
+    "pgm/models/dynamic/hidden.py": "a method for each question, with help",
+    "pgm/models/dynamic/input_output_hmm.py": "a method for each question, with help",
+    "pgm/models/dynamic/hmm.py": "a method for each question, with help",
+    "pgm/models/dynamic/markov_chain.py": "a method for each question, with help",
+    "pgm/results/density.py": "one kind of result: each question about it, with its help",
     "pgm/results/gaussian_path.py": "one kind of result, of states and of what is observed",
     "pgm/results/steps.py": "what is said of steps: one small class for each kind of answer",
     "pgm/variables.py": "variables, states and bins, with their errors",
-    "pgm/models/classifiers/network_classifier.py": "one estimator: half of it is help",
+    "pgm/models/classifiers/network_classifier.py": "one estimator: a method for each question, with help",
     "pgm/models/understanding.py": "what a network is asked about its answers: nearly all of it is help",
 }
 

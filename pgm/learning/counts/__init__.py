@@ -16,7 +16,6 @@ import math
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import partial
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +23,7 @@ import numpy as np
 from pgm.config import current
 from pgm.errors import TooLarge, counted
 from pgm.runtime.clock import Clock, start_clock
+from pgm.runtime.forks import Lock
 from pgm.runtime.loops import Loops
 from pgm.runtime.room import check_room
 from pgm.runtime.running import LANES, run
