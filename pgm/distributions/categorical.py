@@ -132,7 +132,9 @@ class Categorical:
         ['dry', 'dry']
         """
         if (state is None) != (self.n_states is None):
-            raise InvalidArgument("state= says which of several distributions to draw from, and only then.")
+            raise InvalidArgument(
+                "Give state= where there are several distributions to draw from, and only there."
+            )
         p = self._known[0 if state is None else state]
         codes = generator(seed).choice(self._domain.card, size=draw_count(n), p=p)
         return np.take(self._domain.array, codes)

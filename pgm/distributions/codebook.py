@@ -85,8 +85,8 @@ class Codebook:
         distinct = np.unique(x, axis=0)
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= len(distinct):
             raise InvalidArgument(
-                f"n= is how many reference vectors, from 1 to {len(distinct)}, the different rows, not "
-                f"{shown(n)}."
+                f"n= is how many reference vectors, from 1 to {len(distinct)}, the count of different rows, "
+                f"not {shown(n)}."
             )
         random = generator(seed)
         centres = distinct[random.integers(len(distinct))][None]

@@ -187,7 +187,9 @@ class Gaussian:
         array([10., 10., 10.])
         """
         if (state is None) != (self.n_states is None):
-            raise InvalidArgument("state= says which of several distributions to draw from, and only then.")
+            raise InvalidArgument(
+                "Give state= where there are several distributions to draw from, and only there."
+            )
         means, covariances = self._known
         k = 0 if state is None else state
         values, vectors = np.linalg.eigh(covariances[k])

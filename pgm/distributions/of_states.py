@@ -134,7 +134,9 @@ class StateDistribution:
         [0, 0, 0]
         """
         if (state is None) != (self.n_states is None):
-            raise InvalidArgument("state= says which of several distributions to draw from, and only then.")
+            raise InvalidArgument(
+                "Give state= where there are several distributions to draw from, and only there."
+            )
         k = 0 if state is None else state
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 0 <= k < (self.n_states or 1):
             raise InvalidArgument(f"state= is an index from 0 to {(self.n_states or 1) - 1}, not {shown(k)}.")

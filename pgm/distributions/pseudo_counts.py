@@ -146,7 +146,7 @@ class Expert(PseudoCounts):
     >>> net = pgm.BayesianNetwork()
     >>> net.add("rain", 0.2)
     >>> Expert(net, rows=10)
-    Expert(a network of 1 nodes, rows=10)
+    Expert(a network of 1 node, rows=10)
     """
 
     kind = "expert"
@@ -204,7 +204,8 @@ class Expert(PseudoCounts):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"Expert(a network of {len(self.network):,} nodes, rows={self.rows:g})"
+        count = len(self.network)
+        return f"Expert(a network of {count:,} node{'s' * (count != 1)}, rows={self.rows:g})"
 
 
 def times(statistics: Any, factor: float) -> Any:

@@ -93,7 +93,9 @@ class StudentT(StateDistribution):
             what = "scale=" if covariance is None else "covariance="
             raise InvalidArgument(f"{what} is singular: there is no density.")
         if degrees.size not in (1, len(means)):
-            raise InvalidArgument(f"df= has {degrees.size} values, but there are {len(means)} states.")
+            raise InvalidArgument(
+                f"df= has {degrees.size} values for {len(means)} state{'s' * (len(means) > 1)}."
+            )
         if dim not in (None, like.dim):
             raise InvalidArgument(f"dim={shown(dim)} does not match a mean of {like.dim} dimensions.")
         parameters = {"mean": means, "covariance": matrices, "df": np.resize(degrees, len(means))}

@@ -205,7 +205,7 @@ def test_any_classifier_of_scikit_learn() -> None:
         (lambda: pgm.StudentT(0.0), "give one of the two"),
         (lambda: pgm.Codebook([0.0, 0.0]), "are the same"),
         (lambda: pgm.Codebook([0.0, 1.0], [0.2, 0.3, 0.5]), "3 probabilities"),
-        (lambda: pgm.Codebook.of([1.0, 1.0], 2), "from 1 to 1, the different rows"),
+        (lambda: pgm.Codebook.of([1.0, 1.0], 2), "from 1 to 1, the count of different rows"),
         (lambda: pgm.ClassifierEmission(3), "with predict_proba"),
         (lambda: pgm.ClassifierEmission(Believes()), "prior= is needed"),
         (lambda: pgm.ClassifierEmission(Believes(), prior=[0.5, 0.6]), "which sum to one"),

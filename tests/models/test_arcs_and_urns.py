@@ -150,7 +150,7 @@ def test_what_is_wrong_is_said():
             "2 rows, but there are 4",
         ),
         (lambda: pgm.UrnHMM([1.0], [[1.0]], {"a": 3}), "dicts of colours"),
-        (lambda: pgm.UrnHMM([1.0], [[1.0]], {"a": {"R": -1}}), "whole number of 'R'"),
+        (lambda: pgm.UrnHMM([1.0], [[1.0]], {"a": {"R": -1}}), "count of 'R', a whole number"),
         (lambda: pgm.UrnHMM([1.0], [[1.0]], {"a": {"R": 1}}).score(["B"]), "not one of the symbols"),
         (lambda: pgm.UrnHMM([1.0], [[1.0]], {"a": {"R": 1}}).score(["R", "R"]), "Step 1"),
     ]:

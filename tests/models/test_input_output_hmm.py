@@ -384,7 +384,7 @@ def test_what_is_wrong_is_said():
         (lambda: model.score([1.0, 2.0], inputs=[1.0, "a"]), "inputs=, step 1"),
         (lambda: model.score([1.0], inputs=[1.0], before=[1.0]), "no lags"),
         (lambda: lagged.score([1.0], inputs=[1.0]), "no effect"),
-        (lambda: lagged.score([1.0, 2.0], before=[1.0, 2.0]), "before= has 1 observation"),
+        (lambda: lagged.score([1.0, 2.0], before=[1.0, 2.0]), "before= takes 1 observation"),
         (lambda: lagged.score([1.0, None, 2.0]), "Step 2 .*gap"),
         (lambda: lagged.forecast([1.0, 2.0], 2), "one step is forecast"),
         (lambda: lagged.sample(3), "before="),

@@ -636,7 +636,7 @@ def test_errors_name_what_was_given() -> None:
         scalar(states=3)
     with pytest.raises(pgm.InvalidArgument, match=r"fixed= names \['A'\]"):
         scalar().fit(Y, fixed=[["A"]])
-    with pytest.raises(pgm.InvalidArgument, match="fixed= of 'A' takes True, or an array of truth values"):
+    with pytest.raises(pgm.InvalidArgument, match="fixed= of 'A' takes True, or an array of booleans"):
         scalar().fit(Y, fixed={"A": [[True], [False, True]]})
     with pytest.raises(pgm.InvalidArgument, match="A= takes numbers, not None"):
         scalar(A=None)

@@ -25,6 +25,7 @@ from .chain_tables import ChainLayout, Entries
 from .checks import check_steps, distribution, domain_of, names, printed_rows, transitions
 from .hidden import HiddenChain, Sheet
 from .inputs import WithInputs, input_rows, read_with_inputs, with_past
+from .linear_parameters import plural
 
 _ROWS = 12
 _MODELS_OF_INPUTS = (Softmax, ByInput, Estimators)
@@ -339,10 +340,12 @@ class InputOutputHMM(HiddenChain):
         rows = None
         if self._width:
             if future is None:
-                raise InvalidArgument("The model has inputs: future= has a row of them for each step ahead.")
+                raise InvalidArgument("The model has inputs: future= has a row for each step ahead.")
             rows = self._columns(sequences_of(future, vector=self._width > 1))
             if len(rows) != ahead:
-                raise InvalidArgument(f"future= has {len(rows)} rows, but there are {ahead} steps ahead.")
+                raise InvalidArgument(
+                    f"future= has {plural(len(rows), 'row')}, but {plural(ahead, 'step')} are ahead."
+                )
 
         def one(n: int, a: int, b: int) -> SequenceForecast:
             own = np.zeros((b - a, 0)) if rows is None else read.own[a:b]
@@ -403,7 +406,7 @@ class InputOutputHMM(HiddenChain):
         check_steps(n, many)
         own = np.zeros((n, 0)) if not self._width else self._columns(self._inputs(inputs, None))
         if len(own) != n:
-            raise InvalidArgument(f"inputs= has {len(own)} rows, but {n} steps are drawn.")
+            raise InvalidArgument(f"inputs= has {plural(len(own), 'row')} for {plural(n, 'step')}.")
         moved = with_past(own, self.window, None, 0, None)
         if self.lags:
             paths, seen = self._drawn_in_turn(moved, many, before, random)
@@ -422,7 +425,10 @@ class InputOutputHMM(HiddenChain):
         """Draw step by step, all sequences at once: each draw is an input of the next step."""
         first = self._before(before)
         if first is None:
-            raise InvalidArgument("before= has what was observed before the first step, most recent first.")
+            raise InvalidArgument(
+                "The model has lags: before= takes what was observed before the first step, most recent "
+                "first."
+            )
         past, n, vector = np.tile(first, (many, 1, 1)), len(moved), self._emission.vector
         codes, seen, row = np.empty((n, many), np.int32), [], np.empty((many, 0))
         for t in range(n):
@@ -523,7 +529,7 @@ class InputOutputHMM(HiddenChain):
         found = self._past_of(sequences_of(given, vector=self._emission.vector))
         if len(found) != self.lags or np.isnan(found).any():
             many = f"{self.lags} observation{'s' * (self.lags > 1)}"
-            raise InvalidArgument(f"before= has {many}, most recent first, not {shown(before)}.")
+            raise InvalidArgument(f"before= takes {many}, most recent first, not {shown(before)}.")
         return found
 
     def _past_of(self, read: Sequences) -> np.ndarray:
@@ -581,7 +587,7 @@ class InputOutputHMM(HiddenChain):
         there = y >= 0 if self._emission.domain is not None else ~np.isnan(y.reshape(len(y), -1)).all(axis=1)
         bad = np.isnan(read.x).any(axis=1) & there & ~read.taken
         if bad.any():
-            raise read.lacks(int(bad.argmax()), "what is observed depends on")
+            raise read.lacks(int(bad.argmax()), "the observation depends on")
 
     def _draw(self, codes: np.ndarray, x: np.ndarray, random: np.random.Generator) -> np.ndarray:
         if "emission" in self._by_inputs:

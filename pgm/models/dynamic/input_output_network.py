@@ -16,6 +16,7 @@ from pgm.variables import REAL, Domain, Variable
 
 from .chain_network import observed
 from .inputs import with_past
+from .linear_parameters import plural
 
 if TYPE_CHECKING:
     from .input_output_hmm import InputOutputHMM
@@ -52,10 +53,12 @@ def network(model: InputOutputHMM, steps: int, inputs: Any, before: Any) -> Baye
         raise InvalidArgument("The model has inputs: inputs= has a row for each step.")
     own = model._columns(model._inputs(inputs, None)) if model._width else np.zeros((steps, 0))
     if len(own) != steps:
-        raise InvalidArgument(f"inputs= has {len(own)} rows, but there are {steps} steps.")
+        raise InvalidArgument(f"inputs= has {plural(len(own), 'row')} for {plural(steps, 'step')}.")
     first = model._before(before)
     if model.lags and first is None:
-        raise InvalidArgument("before= has what was observed before the first step, most recent first.")
+        raise InvalidArgument(
+            "The model has lags: before= takes what was observed before the first step, most recent first."
+        )
     if model.lags and not {"initial", "transition"}.isdisjoint(model._by_inputs):
         raise InvalidArgument(
             "Transitions that depend on past observations cannot be written as a network yet."

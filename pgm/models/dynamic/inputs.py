@@ -66,7 +66,7 @@ class WithInputs(Sequences):
     def lacks(self, row: int, what: str) -> InvalidArgument:
         """The error for a missing input."""
         place = self.place(row)
-        said = f"{place[0].upper()}{place[1:]}: an input that {what} is missing."
+        said = f"{place[0].upper()}{place[1:]}: an input is missing that {what}."
         if self.lags:
             said += (
                 " Past observations are inputs: a gap leaves the next steps without theirs. Give what came "

@@ -343,7 +343,7 @@ def free_of(p: Parameters, fixed: Any) -> Free:
             held = np.empty(0)
         if held.dtype != bool or held.shape not in ((), now.shape):
             raise InvalidArgument(
-                f"fixed= of {name!r} takes True, or an array of truth values of shape {now.shape}, not "
+                f"fixed= of {name!r} takes True, or an array of booleans of shape {now.shape}, not "
                 f"{shown(given[name])}."
             )
         free = ~np.broadcast_to(held, now.shape)

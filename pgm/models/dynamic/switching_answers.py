@@ -67,15 +67,16 @@ def _check_paths(r: engine.Regimes, T: int, asked: str) -> None:
     if count > _MOST_PATHS if asked == "auto" else size > limit:
         many = f"{count:,.0f}" if count < 1e15 else f"{count:.1e}"
         why = (
-            f"{_MOST_PATHS:,} are followed unasked"
+            f"at most {_MOST_PATHS:,} are followed unasked"
             if asked == "auto"
             else f"they take about {size_of(size)}, and {size_of(limit)} are allowed"
         )
         more = ', and "exact" all that fit into the memory' if asked == "auto" and size <= limit else ""
         raise TooLarge(
-            f"Exactly, a Kalman filter follows each of {many} paths of regimes over {T:,} steps; {why}. "
+            f"An exact answer needs a Kalman filter for each of {many} paths of regimes over {T:,} steps; "
+            f"{why}. "
             'engine="gpb2" or "imm" merges Gaussians in every step, "rao-blackwellised" follows some paths '
-            f"and measures its error{more}."
+            f"and estimates its error{more}."
         )
 
 

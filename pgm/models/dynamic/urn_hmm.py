@@ -56,7 +56,8 @@ class UrnHMM(HiddenChain):
             for colour, many in balls.items():
                 if isinstance(many, bool) or not isinstance(many, int | np.integer) or many < 0:
                     raise InvalidArgument(
-                        f"The urn {urn!r} has a whole number of {colour!r}, not {shown(many)}."
+                        f"The urn {urn!r} has a count of {colour!r}, a whole number of at least 0, not "
+                        f"{shown(many)}."
                     )
         self.urns = {urn: {colour: int(n) for colour, n in balls.items()} for urn, balls in urns.items()}
         self.name, self.fit_report, self._masks = name, None, {}
