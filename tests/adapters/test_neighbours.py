@@ -39,17 +39,17 @@ from pgm.runtime.clock import start_clock
 from tests.adapters.estimators import check
 
 ALL: dict[str, tuple[Any, int]] = {
-    "NearestNeighbours": (NearestNeighbours(3), 55),
-    "tree": (NearestNeighbours(3, search="tree"), 55),
-    "quadrants": (NearestNeighbours(3, search="quadrants", weights="distance"), 55),
-    "PrototypeClassifier": (PrototypeClassifier(), 55),
-    "several prototypes": (PrototypeClassifier(prototypes=2, seed=0), 55),
+    "NearestNeighbours": (NearestNeighbours(3), 62),
+    "tree": (NearestNeighbours(3, search="tree"), 62),
+    "quadrants": (NearestNeighbours(3, search="quadrants", weights="distance"), 62),
+    "PrototypeClassifier": (PrototypeClassifier(), 62),
+    "several prototypes": (PrototypeClassifier(prototypes=2, seed=0), 62),
     "AdaptiveNeighbours": (AdaptiveNeighbours(), 55),
     "condensing": (EditedNeighbours(Condensing(seed=0)), 55),
     "voronoi": (EditedNeighbours("voronoi"), 55),
     "side": (EditedNeighbours("side", k=3), 55),
     "grab-bag": (EditedNeighbours("grab-bag"), 55),
-    "ProbabilisticNeuralNetwork": (ProbabilisticNeuralNetwork(0.1), 55),
+    "ProbabilisticNeuralNetwork": (ProbabilisticNeuralNetwork(0.1), 62),
     "RCENetwork": (RCENetwork(), 55),
     "LargeMarginMetric": (LargeMarginMetric(), 48),
     "SimilarityMap": (SimilarityMap(), 47),
@@ -421,3 +421,73 @@ def test_a_probabilistic_network_draws_its_layers() -> None:
     many = ProbabilisticNeuralNetwork().fit(frame, np.repeat(["x", "y", "z"], 30)).plot(title="units")
     assert "and 74 more" in [text.get_text() for text in many.texts]
     assert many.get_title() == "units"
+
+
+WEIGHED = {
+    "uniform": NearestNeighbours(4),
+    "distance": NearestNeighbours(4, weights="distance"),
+    "partial": NearestNeighbours(3, search="partial"),
+    "tree": NearestNeighbours(5, search="tree"),
+    "quadrants": NearestNeighbours(3, search="quadrants"),
+    "means": PrototypeClassifier(distance="mahalanobis"),
+    "shared": PrototypeClassifier(distance="shared"),
+    "units": ProbabilisticNeuralNetwork(0.5),
+}
+
+
+@pytest.mark.parametrize("name", WEIGHED)
+def test_weights_are_rows_repeated(name: str) -> None:
+    """Whole weights, with zeros; and fractions of them, where only their ratios to k matter."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        rows, classes = rng.normal(size=(30, 2)), rng.permutation(np.repeat(["a", "b", "c"], 10))
+        weights = rng.integers(0, 5, 30)
+        asked = rng.normal(size=(25, 2))
+        weighed, repeated = clone(WEIGHED[name]), clone(WEIGHED[name])
+        weighed.fit(rows, classes, sample_weight=weights)
+        repeated.fit(rows.repeat(weights, axis=0), classes.repeat(weights))
+        assert weighed.predict(asked).tolist() == repeated.predict(asked).tolist()
+        for method in ("predict_proba", "class_densities", "distances", "activations"):
+            if hasattr(weighed, method):
+                found, right = (getattr(one, method)(asked) for one in (weighed, repeated))
+                np.testing.assert_allclose(found, right, rtol=1e-9)
+        right = (weighed.predict(rows) == classes).astype(float)
+        assert weighed.score(rows, classes, weights) == pytest.approx((right * weights).sum() / weights.sum())
+        if isinstance(weighed, NearestNeighbours) and name != "quadrants":
+            far, near = weighed.kneighbors(asked)
+            assert (weights[near] > 0).all()  # the places are those of all rows of `fit`
+            np.testing.assert_allclose(far, np.linalg.norm(asked[:, None] - rows[near], axis=2))
+            tenth = clone(weighed).set_params(k=1).fit(rows, classes, sample_weight=np.full(30, 0.1))
+            ten = clone(weighed).set_params(k=10).fit(rows, classes)
+            np.testing.assert_allclose(tenth.predict_proba(asked), ten.predict_proba(asked), atol=1e-12)
+            with pytest.raises(
+                pgm.errors.InvalidArgument, match="k=4 neighbours, and there are n_samples=3 "
+            ):
+                tenth.set_params(k=4).fit(rows, classes, sample_weight=np.full(30, 0.1))
+
+
+def test_units_that_are_added_have_weights() -> None:
+    whole = ProbabilisticNeuralNetwork().fit([[3, 4], [0, 2], [1, 0]], list("abb"), [2.0, 0.5, 1.5])
+    parts = ProbabilisticNeuralNetwork().partial_fit([[3, 4]], ["a"], ["a", "b"], sample_weight=[2.0])
+    parts.partial_fit([[0, 2], [5, 5], [1, 0]], list("bab"), sample_weight=[0.5, 0.0, 1.5])
+    np.testing.assert_array_equal(parts.activations([[1, 2]]), whole.activations([[1, 2]]))
+    assert len(parts.weights_) == 3
+
+
+def test_neighbours_learn_with_a_network_from_rows_that_count_differently() -> None:
+    """By weights, and in EM, where a class that is missing is divided among the states."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=40)
+    frame = {"x": x, "c": (x + rng.normal(size=40) > 0.0).tolist()}
+    net = pgm.BayesianNetwork()
+    net.add("x", pgm.Gaussian(0.0, sd=1.0))
+    net.add("c", pgm.EstimatorCPD(NearestNeighbours(3), parents=["x"]))
+    counts = rng.integers(0, 3, 40)
+    net.fit(frame, weights=counts.astype(float))
+    alone = NearestNeighbours(3).fit(x.repeat(counts)[:, None], np.array(frame["c"]).repeat(counts))
+    np.testing.assert_allclose(net.predict_proba({"x": x}, "c"), alone.predict_proba(x[:, None]), atol=1e-12)
+    net = net.copy()
+    net.fit(frame)  # all rows, so that each is among its own neighbours
+    frame["c"] = [None, None, *frame["c"][2:]]
+    net.fit(frame)
+    assert net.query("c", {"x": 0.0}).values.sum() == pytest.approx(1.0)

@@ -38,7 +38,8 @@ class NearestNeighbours(RowsClassifier):
         limit: with `first`, that distance.
         halved: with "quadrants", how many columns are halved: two make four parts.
 
-    After `fit` there are `rows_` and `codes_`, the places of their classes in `classes_`; and `exact_`.
+    After `fit` there are `rows_` and `codes_`, the places of their classes in `classes_`; `row_weights_`; and
+    `exact_`. Rows of weight zero are not kept.
 
     >>> told = NearestNeighbours(3).fit([[1.0], [2.0], [4.0], [7.0], [11.0]], ["a", "a", "b", "b", "b"])
     >>> told.predict_proba([[2.5]]).round(6).tolist()
@@ -47,7 +48,9 @@ class NearestNeighbours(RowsClassifier):
 
     rows_: np.ndarray
     codes_: np.ndarray
+    row_weights_: np.ndarray
     exact_: bool
+    _kept: np.ndarray  # which rows of `fit` these are
     _search: Any
 
     def __init__(
@@ -64,12 +67,13 @@ class NearestNeighbours(RowsClassifier):
         self.k, self.weights, self.search = k, weights, search
         self.first, self.limit, self.halved = first, limit, halved
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Store rows and their classes; returns the classifier itself.
 
         Args:
             X: numeric rows: a data frame, or an array.
             y: the class of each row.
+            sample_weight: the weight of each row, as if repeated; by default 1.
 
         Raises:
             InvalidArgument: an option is out of range; one class only; fewer rows than neighbours.
@@ -89,8 +93,10 @@ class NearestNeighbours(RowsClassifier):
             )
         if self.first is not None and self.search != "partial":
             raise InvalidArgument(f'first= and limit= are of search="partial", not {shown(self.search)}.')
-        rows, codes, _, about = self._begin_classes(X, y)
-        enough(whole("k", self.k), len(rows))
+        rows, codes, weights, about = self._begin_classes(X, y, sample_weight)
+        given = np.asarray(1.0 if sample_weight is None else sample_weight)
+        kept = np.flatnonzero(given) if given.ndim else np.arange(len(rows))
+        enough(whole("k", self.k), float(weights.sum()))
         if self.first is not None:
             if whole("first", self.first) > rows.shape[1]:
                 raise InvalidArgument(f"first={self.first}, and there are {rows.shape[1]} columns.")
@@ -101,9 +107,11 @@ class NearestNeighbours(RowsClassifier):
 
             search = cKDTree(rows)
         elif self.search == "quadrants":
-            search = _Parts(rows, whole("halved", self.halved))
+            search = _Parts(rows, weights, whole("halved", self.halved))
         exact = self.search != "quadrants" and self.first is None
-        return self._keep(about, rows_=rows, codes_=codes, exact_=exact, _search=search)
+        return self._keep(
+            about, rows_=rows, codes_=codes, row_weights_=weights, exact_=exact, _kept=kept, _search=search
+        )
 
     def kneighbors(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the distances of the neighbours of each row, and their indices in `fit`, nearest first.
@@ -119,8 +127,9 @@ class NearestNeighbours(RowsClassifier):
         >>> [found.tolist() for found in told.kneighbors([[4.0]])]
         [[[4.0]], [[0]]]
         """
-        found = self._nearest(self._read(X), start_clock())
-        return np.sqrt(found.far), found.near
+        queries = self._read(X)
+        found = self._nearest(queries, min(self.k, len(self.rows_)), start_clock())
+        return np.sqrt(found.far), np.where(found.near < 0, -1, self._kept[found.near])
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the share of each class among the neighbours' votes, k_i / k without weights.
@@ -137,8 +146,8 @@ class NearestNeighbours(RowsClassifier):
         >>> told.predict_proba([[4.0], [5.0]]).tolist()
         [[1.0, 0.0], [0.0, 1.0]]
         """
-        found = self._nearest(self._read(X), start_clock())
-        shares = votes(found, self.codes_, len(self.classes_), self.weights)
+        found, counts = self._voters(self._read(X), start_clock())
+        shares = votes(found, self.codes_, len(self.classes_), self.weights, counts)
         none = found.near[:, 0] < 0
         if none.any():
             raise ImpossibleEvidence(
@@ -165,20 +174,21 @@ class NearestNeighbours(RowsClassifier):
         >>> told.class_densities([[2.4]]).round(6).tolist()
         [[0.238095, 0.178571]]
         """
-        found = self._nearest(self._read(X), start_clock())
-        k, d = found.near.shape[1], self.n_features_in_
-        reach = np.sqrt(found.far[:, -1])
+        found, weights = self._voters(self._read(X), start_clock())
+        k, d = self.k, self.n_features_in_
+        last = (weights > 0.0).cumsum(axis=1).argmax(axis=1)
+        reached = weights.sum(axis=1) >= k * (1.0 - 1e-12)
+        reach = np.sqrt(np.where(reached, found.far[np.arange(len(last)), last], math.inf))
         if (reach == 0.0).any():
             raise InvalidArgument(
                 f"Row {int((reach == 0.0).argmax()):,} (the first is 0) lies on {k} rows of fit: the "
                 "ball that holds them has no volume. Take a larger k."
             )
-        counts = votes(found, self.codes_, len(self.classes_), "uniform") * (found.near >= 0).sum(
-            axis=1, keepdims=True
-        )
+        counts = votes(found, self.codes_, len(self.classes_), "uniform", weights)
+        counts *= weights.sum(axis=1, keepdims=True)
         unit = math.pi ** (0.5 * d) / math.gamma(0.5 * d + 1.0)
         volume = unit * reach**d
-        return np.asarray(counts / (np.bincount(self.codes_) * volume[:, None]))
+        return np.asarray(counts / (np.bincount(self.codes_, self.row_weights_) * volume[:, None]))
 
     def looked_at(self, X: Any) -> float:
         """Return the fraction of all entries that the search for these rows reads.
@@ -198,10 +208,23 @@ class NearestNeighbours(RowsClassifier):
         queries = self._read(X)
         if self.search == "tree":
             raise InvalidArgument('search="tree" does not count comparisons.')
-        return self._nearest(queries, start_clock()).looked / (len(queries) * self.rows_.size)
+        found, _ = self._voters(queries, start_clock())
+        return found.looked / (len(queries) * self.rows_.size)
 
-    def _nearest(self, queries: np.ndarray, clock: Clock) -> Nearest:
-        k = self.k
+    def _voters(self, queries: np.ndarray, clock: Clock) -> tuple[Nearest, np.ndarray]:
+        """So many neighbours that their weights reach k; and how much of each weight counts."""
+        n, many, looked = len(self.rows_), min(self.k, len(self.rows_)), 0
+        found = self._nearest(queries, many, clock)
+        while True:
+            weights = np.where(found.near < 0, 0.0, self.row_weights_[found.near])
+            before = np.cumsum(weights, axis=1) - weights
+            short = (before[:, -1] + weights[:, -1] < self.k * (1.0 - 1e-12)) & (found.near[:, -1] >= 0)
+            if many == n or not short.any():
+                return found._replace(looked=found.looked + looked), np.clip(self.k - before, 0.0, weights)
+            many, looked = min(n, 2 * many), looked + found.looked
+            found = self._nearest(queries, many, clock)
+
+    def _nearest(self, queries: np.ndarray, k: int, clock: Clock) -> Nearest:
         if self.search == "tree":
             far, near = self._search.query(queries, k=[*range(1, k + 1)])
             return Nearest(near.astype(np.int64), far**2, 0)
@@ -222,7 +245,7 @@ class NearestNeighbours(RowsClassifier):
 class _Parts:
     """Rows in quadrants, each with its prototype: the row nearest to the centre of its rows."""
 
-    def __init__(self, rows: np.ndarray, halved: int) -> None:
+    def __init__(self, rows: np.ndarray, weights: np.ndarray, halved: int) -> None:
         halved = min(halved, rows.shape[1], 30)
         middle = 0.5 * (rows.min(axis=0) + rows.max(axis=0))[:halved]
         part = (rows[:, :halved] > middle) @ (1 << np.arange(halved))
@@ -232,9 +255,13 @@ class _Parts:
         sizes = np.bincount(part)
         self.ends = np.cumsum(sizes)
         self.begins = self.ends - sizes
-        means = np.add.reduceat(self.sorted, self.begins) / sizes[:, None]
+        mass = weights[self.order, None]
+        means = np.add.reduceat(self.sorted * mass, self.begins) / np.add.reduceat(mass, self.begins)
         away = ((self.sorted - np.repeat(means, sizes, axis=0)) ** 2).sum(axis=1)
-        best = np.lexsort((away, np.repeat(np.arange(len(sizes)), sizes)))[self.begins]
+        widest = np.repeat(np.maximum.reduceat(away, self.begins), sizes)
+        away = np.round(np.divide(away, widest, out=np.zeros_like(away), where=widest > 0.0), 9)
+        # Ties, as between two rows, go by their values: not by their order, nor by rounding.
+        best = np.lexsort((*self.sorted.T[::-1], away, np.repeat(np.arange(len(sizes)), sizes)))[self.begins]
         self.prototypes = np.ascontiguousarray(self.sorted[best])
 
     def nearest(self, queries: np.ndarray, k: int, clock: Clock) -> Nearest:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from pgm.adapters.rows import RowsClassifier, positive
+from pgm.adapters.rows import RowsClassifier, positive, row_weights
 from pgm.errors import InvalidArgument, shown
 from pgm.evidence import Likelihood
 from pgm.models.classifiers.conventions import labels_of
@@ -32,8 +32,8 @@ class ProbabilisticNeuralNetwork(RowsClassifier):
     Args:
         sigma: the width of the window.
 
-    After `fit` there are `weights_`, a row for each hidden unit, and `codes_`, the places of the classes that
-    they are linked to in `classes_`.
+    After `fit` there are `weights_`, a row for each hidden unit, `codes_`, the places of the classes that
+    they are linked to in `classes_`, and `row_weights_`, by which their activations are multiplied.
 
     >>> rows, classes = [[1, 0], [3, 4], [0, 1], [-1, 0]], [1, 1, 2, 2]
     >>> told = ProbabilisticNeuralNetwork().fit(rows, classes)
@@ -43,17 +43,19 @@ class ProbabilisticNeuralNetwork(RowsClassifier):
 
     weights_: np.ndarray
     codes_: np.ndarray
+    row_weights_: np.ndarray
 
     def __init__(self, sigma: float = 1.0) -> None:
         """Store the width; `fit` checks it."""
         self.sigma = sigma
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Make a unit of each row; returns the network itself.
 
         Args:
             X: numeric rows: a data frame, or an array.
             y: the class of each row.
+            sample_weight: the weight of each row, as if repeated; by default 1.
 
         Raises:
             InvalidArgument: sigma is not positive; one class only.
@@ -63,16 +65,17 @@ class ProbabilisticNeuralNetwork(RowsClassifier):
         [[0.6, 0.8], [0.0, 1.0]]
         """
         positive("sigma", self.sigma)
-        rows, codes, _, about = self._begin_classes(X, y)
-        return self._keep(about, weights_=_of_length_one(rows), codes_=codes)
+        rows, codes, weights, about = self._begin_classes(X, y, sample_weight)
+        return self._keep(about, weights_=_of_length_one(rows), codes_=codes, row_weights_=weights)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add a unit for each of these rows; returns the network itself.
 
         Args:
             X: numeric rows: a data frame, or an array.
             y: the class of each row.
             classes: all classes that there may ever be; needed by the first call, unless `fit` came before.
+            sample_weight: the weight of each row, as if repeated; by default 1.
 
         Raises:
             InvalidArgument: an unknown class; sigma is not positive.
@@ -88,14 +91,14 @@ class ProbabilisticNeuralNetwork(RowsClassifier):
                 raise InvalidArgument("The first call of partial_fit names all classes: classes=[...].")
             rows, about = self._begin(X)
             about["classes_"] = np.unique(np.asarray(classes))
-            weights, codes = np.empty((0, rows.shape[1])), np.empty(0, np.int64)
+            units, codes, mass = np.empty((0, rows.shape[1])), np.empty(0, np.int64), np.empty(0)
         else:
             rows, about = self._read(X), {}
             if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
                 raise InvalidArgument(
                     f"classes={shown(classes)}, and the first call named {shown(self.classes_.tolist())}."
                 )
-            weights, codes = self.weights_, self.codes_
+            units, codes, mass = self.weights_, self.codes_, self.row_weights_
         known: np.ndarray = about["classes_"] if "classes_" in about else self.classes_
         labels = labels_of(y, len(rows))
         strange = ~np.isin(labels, known)
@@ -104,10 +107,12 @@ class ProbabilisticNeuralNetwork(RowsClassifier):
                 f"y has the class {shown(labels[strange].tolist()[0])}, and the first call named "
                 f"{shown(known.tolist())}."
             )
-        new = np.searchsorted(known, labels)
+        weights = row_weights(sample_weight, len(rows))
+        keep = weights > 0.0
         kept = {
-            "weights_": np.concatenate([weights, _of_length_one(rows)]),
-            "codes_": np.concatenate([codes, new]),
+            "weights_": np.concatenate([units, _of_length_one(rows[keep])]),
+            "codes_": np.concatenate([codes, np.searchsorted(known, labels[keep])]),
+            "row_weights_": np.concatenate([mass, weights[keep]]),
         }
         if self._fitted:
             vars(self).update(kept)
@@ -152,7 +157,7 @@ class ProbabilisticNeuralNetwork(RowsClassifier):
         """The outputs, each row divided by its strongest unit, and the logarithm of that: none underflow."""
         queries, clock = _of_length_one(self._read(X)), start_clock()
         order = np.argsort(self.codes_, kind="stable")
-        weights, codes = self.weights_[order], self.codes_[order]
+        weights, codes, mass = self.weights_[order], self.codes_[order], self.row_weights_[order]
         there = np.unique(codes)
         begins = np.searchsorted(codes, there)
         found, best = np.zeros((len(queries), len(self.classes_))), np.empty((len(queries), 1))
@@ -164,6 +169,7 @@ class ProbabilisticNeuralNetwork(RowsClassifier):
             z -= top
             z /= self.sigma**2
             np.exp(z, out=z)
+            z *= mass
             found[begin : begin + size, there] = np.add.reduceat(z, begins, axis=1)
             best[begin : begin + size] = (top - 1.0) / self.sigma**2
         return found, best

@@ -55,12 +55,13 @@ class PrototypeClassifier(RowsClassifier):
         self.starts, self.seed = starts, seed
 
     @in_one_time
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the prototypes of each class; returns the classifier itself.
 
         Args:
             X: numeric rows: a data frame, or an array.
             y: the class of each row.
+            sample_weight: the weight of each row, as if repeated; by default 1.
 
         Raises:
             InvalidArgument: an option is out of range; one class only; a class with fewer rows than
@@ -75,29 +76,26 @@ class PrototypeClassifier(RowsClassifier):
                 f"distance= is {listed(DISTANCES)}, not {shown(self.distance)}."
                 f"{nearest(self.distance, DISTANCES)}"
             )
-        rows, codes, _, about = self._begin_classes(X, y)
+        rows, codes, weights, about = self._begin_classes(X, y, sample_weight)
         k, starts = whole("prototypes", self.prototypes), whole("starts", self.starts)
         classes = about["classes_"]
-        counts = np.bincount(codes)
-        if counts.min() < k:
+        mass = np.bincount(codes, weights)
+        if mass.min() < k * (1.0 - 1e-12):
             raise InvalidArgument(
-                f"prototypes={k}, and the class {shown(classes.tolist()[int(counts.argmin())])} has "
-                f"{int(counts.min())} rows: take fewer."
+                f"prototypes={k}, and the class {shown(classes.tolist()[int(mass.argmin())])} has "
+                f"{mass.min():g} rows: take fewer."
             )
         random = generator(self.seed)
         found = [
-            rows[codes == c].mean(axis=0, keepdims=True)
-            if k == 1
-            else KMeans(k, starts=starts, seed=random).fit(rows[codes == c]).cluster_centers_
-            for c in range(len(classes))
+            _centres(rows[codes == c], weights[codes == c], k, starts, random) for c in range(len(classes))
         ]
         covariances = roots = None
         if self.distance != "euclidean":
-            means = np.column_stack([np.bincount(codes, column) / counts for column in rows.T])
-            off = rows - means[codes]
+            means = np.column_stack([np.bincount(codes, column * weights) / mass for column in rows.T])
+            off = (rows - means[codes]) * np.sqrt(weights)[:, None]
             each = np.array([off[codes == c].T @ off[codes == c] for c in range(len(classes))])
             shared = self.distance == "shared"
-            covariances = each.sum(axis=0)[None] / len(rows) if shared else each / counts[:, None, None]
+            covariances = each.sum(axis=0)[None] / mass.sum() if shared else each / mass[:, None, None]
             roots = np.array(
                 [
                     _root(one, None if shared else classes.tolist()[c], self.distance)
@@ -183,6 +181,18 @@ class PrototypeClassifier(RowsClassifier):
             for c, place in zip(self.codes_[:20].tolist(), self.prototypes_[:20].tolist(), strict=True)
         ]
         return ["class", *names[:6]], rows, self._begun()
+
+
+def _centres(
+    rows: np.ndarray, weights: np.ndarray, k: int, starts: int, random: np.random.Generator
+) -> np.ndarray:
+    """The prototypes of a class."""
+    if k == 1:
+        return np.average(rows, axis=0, weights=weights)[None]
+    times = -(-k // len(rows))  # a row of weight 2 is two rows, which may be two prototypes
+    rows, weights = np.tile(rows, (times, 1)), np.tile(weights, times) / times
+    found = KMeans(k, starts=starts, seed=random).fit(rows, sample_weight=weights)
+    return np.asarray(found.cluster_centers_)
 
 
 def _root(covariance: np.ndarray, name: Any, distance: str) -> np.ndarray:

@@ -83,20 +83,24 @@ def nearest_in_part(
     return Nearest(near, far, int(looked[0]))
 
 
-def votes(found: Nearest, codes: np.ndarray, classes: int, weights: str) -> np.ndarray:
+def votes(
+    found: Nearest, codes: np.ndarray, classes: int, weights: str, counts: np.ndarray | None = None
+) -> np.ndarray:
     """What the neighbours of each query say: a column for each class, all together one.
 
     With weights="distance" each counts by the inverse of its distance; those at no distance at all, where
-    there are any, alone. A row of zeros: the query has no neighbour.
+    there are any, alone. A row of zeros: the query has no neighbour. `counts`: how often each is there.
     """
-    there = found.near >= 0
+    there = found.near >= 0 if counts is None else counts > 0.0
     if weights == "distance":
         far = np.sqrt(found.far)
-        on_it = (far == 0.0).any(axis=1, keepdims=True)
+        on_it = (there & (far == 0.0)).any(axis=1, keepdims=True)
         with np.errstate(divide="ignore"):
             shares = np.where(on_it, far == 0.0, 1.0 / far)
     else:
         shares = there.astype(np.float64)
+    if counts is not None:
+        shares = shares * counts
     m = len(shares)
     places = np.arange(m)[:, None] * classes + codes[found.near]
     total = np.bincount(places[there], shares[there], m * classes).reshape(m, classes).astype(np.float64)
@@ -104,9 +108,9 @@ def votes(found: Nearest, codes: np.ndarray, classes: int, weights: str) -> np.n
     return np.asarray(np.divide(total, whole, out=np.zeros_like(total), where=whole > 0.0))
 
 
-def enough(k: int, count: int, what: str = "rows") -> None:
+def enough(k: int, count: float, what: str = "rows") -> None:
     """Refuse more neighbours than there are rows."""
-    if count < k:
+    if count < k * (1.0 - 1e-12):
         raise InvalidArgument(
-            f"k={k} neighbours, and there are n_samples={count} {what}: take a smaller k, or more rows."
+            f"k={k} neighbours, and there are n_samples={count:g} {what}: take a smaller k, or more rows."
         )
