@@ -119,14 +119,17 @@ def test_lines_by_weighted_least_squares() -> None:
 )
 def test_weights_are_rows_repeated(model: Any) -> None:
     x, y = wave(4, 50)
-    weights = np.random.default_rng(0).integers(1, 4, size=50)
+    weights = np.random.default_rng(0).integers(0, 4, size=50)
     once = model.fit(x, y, sample_weight=weights)
+    assert len(once.rows_) == (weights > 0).sum()
     places, asked = np.linspace(x.min(), x.max(), 20)[:, None], {}
     if model.get_params().get("center") != "median":
         asked = {"return_std": True}
-    found = once.predict(places, **asked)
-    many = model.fit(np.repeat(x, weights, axis=0), np.repeat(y, weights)).predict(places, **asked)
-    np.testing.assert_allclose(found, many, rtol=1e-6)
+    found, score = once.predict(places, **asked), once.score(x[::2], y[::2], weights[::2])
+    model.fit(np.repeat(x, weights, axis=0), np.repeat(y, weights))
+    np.testing.assert_allclose(found, model.predict(places, **asked), rtol=1e-6)
+    half = np.repeat(x[::2], weights[::2], axis=0), np.repeat(y[::2], weights[::2])
+    assert score == pytest.approx(model.score(*half), rel=1e-6)
 
 
 @pytest.mark.parametrize("dim", [1, 3])
