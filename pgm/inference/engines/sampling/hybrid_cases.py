@@ -29,7 +29,7 @@ class Cases:
         check_room(size, f"{n:,} samples of {model.program.n:,} variables take", "Take fewer samples=")
         self.model, self.rng = model, rng
         self.codes = np.zeros((n, model.program.n), np.int64)
-        self.values = np.zeros((n, model.g.n))
+        self.values = np.zeros((n, model.g.n), order="F")  # written a column at a time
         self.logs = np.zeros(n)
         self._blocks: set[int] = set()
 
