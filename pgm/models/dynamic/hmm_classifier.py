@@ -179,7 +179,7 @@ class HMMClassifier(Estimator):
     # --- questions ---
 
     def predict_log_proba(self, X: Any, *, lengths: Any = None, sequence: Any = None) -> np.ndarray:
-        """Log P(class | sequence), a row for each sequence, a column for each of `classes_`.
+        """Return log P(class | sequence), a row for each sequence, a column for each of `classes_`.
 
         Args:
             X: sequences, as for `fit`.
@@ -207,7 +207,7 @@ class HMMClassifier(Estimator):
         return posterior(logs, read.title, log=True)
 
     def predict_proba(self, X: Any, *, lengths: Any = None, sequence: Any = None) -> np.ndarray:
-        """P(class | sequence), a row for each sequence, a column for each of `classes_`.
+        """Return P(class | sequence), a row for each sequence, a column for each of `classes_`.
 
         Args:
             X: sequences, as for `fit`.
@@ -228,7 +228,7 @@ class HMMClassifier(Estimator):
         return np.asarray(np.exp(self.predict_log_proba(X, lengths=lengths, sequence=sequence)))
 
     def predict(self, X: Any, *, lengths: Any = None, sequence: Any = None) -> np.ndarray:
-        """The most probable class of each sequence.
+        """Return the most probable class of each sequence.
 
         Args:
             X: sequences, as for `fit`.
@@ -252,7 +252,7 @@ class HMMClassifier(Estimator):
     def score(
         self, X: Any, y: Any, *, lengths: Any = None, sequence: Any = None, sample_weight: Any = None
     ) -> float:
-        """The accuracy: the share of sequences whose class is predicted correctly.
+        """Return the accuracy: the share of sequences whose class is predicted correctly.
 
         Args:
             X: sequences, as for `fit`.

@@ -99,12 +99,12 @@ class ParameterDraws(Frozen, Tabular):
         return np.moveaxis(self.values, (0, 1), (-2, -1))
 
     def to_dict(self) -> dict[str, list[float]]:
-        """The draws of each parameter."""
+        """Return the draws of each parameter."""
         flat = self.draws.reshape(-1, len(self.entries))
         return {name: flat[:, i].tolist() for i, name in enumerate(self.entries)}
 
     def to_pandas(self) -> Any:
-        """A data frame with a row for each parameter."""
+        """Return a data frame with a row for each parameter."""
         columns = [np.ravel(part) for part in self._summary()]
         return pandas().DataFrame(
             dict(zip(["mean", "sd", "low", "high", "effective_size", "r_hat"], columns, strict=True)),
@@ -220,11 +220,11 @@ class HMMPosterior(Frozen, Tabular):
         )
 
     def to_dict(self) -> dict[str, dict[str, list[float]]]:
-        """The draws of each parameter of each part."""
+        """Return the draws of each parameter of each part."""
         return {part.name: part.to_dict() for part in self.parts}
 
     def to_pandas(self) -> Any:
-        """A data frame with a row for each parameter of each part."""
+        """Return a data frame with a row for each parameter of each part."""
         return pandas().concat({part.name: part.to_pandas() for part in self.parts})
 
     def plot(

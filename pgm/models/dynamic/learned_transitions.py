@@ -47,11 +47,11 @@ class LearnedTransitions(Frozen):
         self.__dict__.update(state)
 
     def to_dict(self) -> dict[str, Any]:
-        """What the search found, as plain Python objects."""
+        """Return what the search found, as plain Python objects."""
         return self.structure.to_dict()
 
     def to_pandas(self) -> Any:
-        """A data frame with a row for each arc, those from earlier steps included."""
+        """Return a data frame with a row for each arc, those from earlier steps included."""
         return self.structure.to_pandas()
 
     def plot(

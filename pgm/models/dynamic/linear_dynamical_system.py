@@ -205,7 +205,7 @@ class LinearDynamicalSystem(Tabular):
         sequence: Any = None,
         by: str | None = None,
     ) -> Any:
-        """The log density of what was observed; of several series, the sum.
+        """Return the log density of what was observed; of several series, the sum.
 
         With a diffuse start it is the diffuse log-likelihood of Durbin & Koopman 2012, section 7.2.
 
@@ -235,7 +235,7 @@ class LinearDynamicalSystem(Tabular):
     def filter(
         self, data: Any, *, inputs: Any = None, times: Any = None, lengths: Any = None, sequence: Any = None
     ) -> Any:
-        """The state of each step given what was observed until then; of several series, one for each.
+        """Return the state of each step given what was observed until then; for several series, one each.
 
         Args:
             data: as for `score`, as are the others.
@@ -278,7 +278,7 @@ class LinearDynamicalSystem(Tabular):
     def smooth(
         self, data: Any, *, inputs: Any = None, times: Any = None, lengths: Any = None, sequence: Any = None
     ) -> Any:
-        """The state of each step given all observations; of several series, one for each.
+        """Return the state of each step given all observations; for several series, one each.
 
         Args:
             data: as for `score`, as are the others.
@@ -324,7 +324,7 @@ class LinearDynamicalSystem(Tabular):
         lengths: Any = None,
         sequence: Any = None,
     ) -> Any:
-        """States of steps to come; `.predicted` is what will be observed. Of several series, one for each.
+        """Return states to come; `.predicted` is what will be observed. For several series, one each.
 
         Args:
             data: as for `score`.
@@ -368,7 +368,7 @@ class LinearDynamicalSystem(Tabular):
         return found[0] if question.lone else PerSequence(found, question.data.ids, _REPORT)
 
     def stream(self) -> LinearStream:
-        """A filter that takes observations as they come, one or several at a time, in constant memory.
+        """Return a filter that takes observations as they come, one or several at a time, in constant memory.
 
         >>> lds = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
         >>> stream = lds.stream()
@@ -558,7 +558,7 @@ class LinearDynamicalSystem(Tabular):
         return linear_learning.n_parameters(self._p)
 
     def to_network(self, steps: int) -> BayesianNetwork:
-        """The same system as a Bayesian network of this many steps: variables x[0], y[0], x[1], ...
+        """Return the Bayesian network of this many steps: variables x[0], y[0], x[1], ...
 
         Args:
             steps: how many.

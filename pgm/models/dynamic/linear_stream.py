@@ -132,7 +132,7 @@ class LinearStream:
         return made
 
     def forecast(self, steps: int, *, inputs: Any = None, times: Any = None) -> Forecast:
-        """The states of the steps to come; `.predicted` is what will be observed.
+        """Return the states of the steps to come; `.predicted` is what will be observed.
 
         Args:
             steps: how many.

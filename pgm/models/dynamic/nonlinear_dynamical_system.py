@@ -142,7 +142,7 @@ class NonlinearDynamicalSystem(Tabular):
         sequence: Any = None,
         by: str | None = None,
     ) -> Any:
-        """The log density of what was observed, approximately; of several series, the sum.
+        """Return the log density of what was observed, approximately; of several series, the sum.
 
         Args:
             data: a value or a row of values for each step, NaN or None where nothing was observed; or a list
@@ -182,7 +182,7 @@ class NonlinearDynamicalSystem(Tabular):
         lengths: Any = None,
         sequence: Any = None,
     ) -> Any:
-        """The state of each step given what was observed until then; of several series, one for each.
+        """Return the state of each step given what was observed until then; for several series, one each.
 
         Args:
             data: as for `score`, as are the others.
@@ -215,7 +215,7 @@ class NonlinearDynamicalSystem(Tabular):
         lengths: Any = None,
         sequence: Any = None,
     ) -> Any:
-        """The state of each step given all observations; of several series, one for each.
+        """Return the state of each step given all observations; for several series, one each.
 
         "particles" samples paths backwards through the filter; `.paths` has them.
 
@@ -248,7 +248,7 @@ class NonlinearDynamicalSystem(Tabular):
         lengths: Any = None,
         sequence: Any = None,
     ) -> Any:
-        """States of steps to come; `.predicted` is what will be observed. Of several series, one for each.
+        """Return states to come; `.predicted` is what will be observed. For several series, one each.
 
         Args:
             data: as for `score`.
@@ -272,7 +272,7 @@ class NonlinearDynamicalSystem(Tabular):
         return self._each(answers.forecast, data, engine, inputs, times, lengths, sequence, more=int(steps))
 
     def stream(self, *, engine: Any = None) -> NonlinearStream:
-        """A filter that takes observations as they come, one or several at a time, in constant memory.
+        """Return a filter that takes observations as they come, one or several at a time, in constant memory.
 
         Args:
             engine: "extended", "unscented", "particles", or an object from `pgm.filters`.

@@ -102,7 +102,7 @@ class NonlinearStream:
         return made
 
     def forecast(self, steps: int, *, inputs: Any = None, times: Any = None) -> Forecast:
-        """The states of the steps to come; `.predicted` is what will be observed.
+        """Return the states of the steps to come; `.predicted` is what will be observed.
 
         Args:
             steps: how many.

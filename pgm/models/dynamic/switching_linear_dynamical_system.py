@@ -145,7 +145,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         sequence: Any = None,
         by: str | None = None,
     ) -> Any:
-        """The log density of what was observed; of several series, the sum.
+        """Return the log density of what was observed; of several series, the sum.
 
         Args:
             data: a value or a row of values for each step, NaN or None where nothing was observed; or a list
@@ -182,7 +182,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         lengths: Any = None,
         sequence: Any = None,
     ) -> Any:
-        """State and regime of each step given what was observed until then; of several series, one for each.
+        """Return state and regime of each step given observations until then; for several series, one each.
 
         Args:
             data: as for `score`, as are the others.
@@ -222,7 +222,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         lengths: Any = None,
         sequence: Any = None,
     ) -> Any:
-        """State and regime of each step given all observations; of several series, one for each.
+        """Return state and regime of each step given all observations; for several series, one each.
 
         Args:
             data: as for `score`, as are the others.
@@ -266,7 +266,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         lengths: Any = None,
         sequence: Any = None,
     ) -> Any:
-        """States and regimes of steps to come; `.predicted` is what will be observed.
+        """Return states and regimes of steps to come; `.predicted` is what will be observed.
 
         Args:
             data: as for `score`.
@@ -302,7 +302,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         return self._one(given, found, runs)
 
     def decode(self, data: Any, *, inputs: Any = None, lengths: Any = None, sequence: Any = None) -> Any:
-        """The most probable path of regimes, exactly; of several series, one for each.
+        """Return the most probable path of regimes, exactly; for several series, one each.
 
         Args:
             data: as for `score`, as are the others.
@@ -443,7 +443,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         return self._fit_report
 
     def to_network(self, steps: int) -> BayesianNetwork:
-        """The same system as a Bayesian network of this many steps: variables regime[0], x[0], y[0], ...
+        """Return the Bayesian network of this many steps: variables regime[0], x[0], y[0], ...
 
         Args:
             steps: how many.

@@ -15,10 +15,10 @@ class Topology(Protocol):
     """Which state may follow which, and which may be first."""
 
     def mask(self, n: int) -> np.ndarray:
-        """Whether each of n states may be followed by each."""
+        """Return whether each of n states (rows) may be followed by each (columns)."""
 
     def first(self, n: int) -> np.ndarray:
-        """Whether each of n states may be the first."""
+        """Return whether each of n states may be the first."""
 
 
 def _jump(value: object, name: str, least: int) -> None:
@@ -47,7 +47,7 @@ class LeftToRight:
         _jump(self.max_jump, "max_jump", 1)
 
     def mask(self, n: int) -> np.ndarray:
-        """Whether each of n states may be followed by each.
+        """Return whether each of n states (rows) may be followed by each (columns).
 
         Args:
             n: how many states there are.
@@ -62,7 +62,7 @@ class LeftToRight:
         return np.asarray((off >= 0) & (off <= self.max_jump))
 
     def first(self, n: int) -> np.ndarray:
-        """Whether each of n states may be the first: only the leftmost.
+        """Return whether each of n states may be the first: only the leftmost.
 
         Args:
             n: how many states there are.
@@ -96,7 +96,7 @@ class Banded:
         _jump(self.width, "width", 0)
 
     def mask(self, n: int) -> np.ndarray:
-        """Whether each of n states may be followed by each.
+        """Return whether each of n states (rows) may be followed by each (columns).
 
         Args:
             n: how many states there are.
@@ -110,7 +110,7 @@ class Banded:
         return np.asarray(np.abs(np.arange(n) - np.arange(n)[:, None]) <= self.width)
 
     def first(self, n: int) -> np.ndarray:
-        """Whether each of n states may be the first: all.
+        """Return whether each of n states may be the first: all.
 
         Args:
             n: how many states there are.
