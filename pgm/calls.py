@@ -109,7 +109,7 @@ def guard_methods(classes: Iterable[type]) -> None:
 
 
 def guard_own_methods(cls: type) -> None:
-    """Wrap the public methods that this class defines."""
+    """Wrap the public methods that a class itself defines."""
     for name, found in list(vars(cls).items()):
         inner = found.__func__ if isinstance(found, classmethod | staticmethod) else found
         if not name.startswith("_") and inspect.isfunction(inner) and _arguments(inner) > 1:

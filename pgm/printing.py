@@ -174,7 +174,7 @@ class Tabular:
     __slots__ = ()
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Let its public methods answer a wrong keyword with ours: most of what users receive prints so."""
+        """Guard the public methods of a subclass: most objects that users receive print as a table."""
         super().__init_subclass__(**options)
         if cls.__module__.startswith("pgm."):
             guard_own_methods(cls)

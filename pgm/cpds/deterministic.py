@@ -238,7 +238,7 @@ def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
         p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters
     ):
         raise InvalidTable(
-            f"The parents of {function!r} cannot be told from its signature: write parents=[...]."
+            f"The parents of {function!r} cannot be read from its signature: write parents=[...]."
         )
     return tuple(p.name for p in parameters)
 

@@ -283,7 +283,7 @@ def _columns(count: int) -> str:
 
 @functools.lru_cache(maxsize=64)
 def _labels(names: tuple[str, ...]) -> Any:
-    """The names of columns as pandas holds them, which would otherwise be made again for each frame."""
+    """The column names as a pandas Index, cached so that it is not made again for each frame."""
     return _pandas().Index(names)
 
 

@@ -42,7 +42,7 @@ class Alike:
         self._index = getattr(frame, "index", None) if hasattr(self._library, "Index") else None
 
     def column(self, name: str, values: np.ndarray) -> Any:
-        """A column as a series or an array: of codes of states, -1 for none, or of floats."""
+        """A column, given as codes of states (-1: none) or as floats, as a series or an array."""
         if self._library is None:
             return self._cells(name, values)
         if self._index is not None:
@@ -50,7 +50,7 @@ class Alike:
         return self._series(name, values).to_native()
 
     def columns(self, values: dict[str, np.ndarray]) -> Any:
-        """Several such columns as a frame, or as arrays."""
+        """Several columns, given in the same way, as a frame or as arrays."""
         if self._library is None or self._index is not None:
             cells = {name: self._cells(name, column) for name, column in values.items()}
             if self._library is None:
@@ -60,7 +60,7 @@ class Alike:
         return nw.from_dict(made, backend=self._library).to_native()
 
     def replaced(self, frame: Any, values: dict[str, np.ndarray]) -> Any:
-        """The frame with other such columns; a list of rows becomes a dict of columns."""
+        """The frame with these columns replaced; a list of rows becomes a dict of columns."""
         if self._library is None:
             return {**(frame if isinstance(frame, Mapping) else {}), **self.columns(values)}
         if self._index is not None:
@@ -85,13 +85,13 @@ class Alike:
         parts = {str(state): values[:, code].copy() for code, state in enumerate(variable.states)}
         if len(parts) < variable.card:
             raise InvalidFrame(
-                f"{name!r} has states that are written alike, which cannot all name a column: pass "
-                "a pandas frame, or a dict of columns."
+                f"{name!r} has states that are written alike and cannot all name a column: pass a pandas "
+                "frame, or a dict of columns."
             )
         return nw.from_dict(parts, backend=self._library).to_native()
 
     def _cells(self, name: str, values: np.ndarray) -> Any:
-        """Values as they are, states as an array."""
+        """Floats as they are, codes as an array of states."""
         if values.dtype.kind == "f":
             return values
         variable = self._variables[name]
@@ -100,7 +100,7 @@ class Alike:
         return states_array(variable, values)
 
     def _series(self, name: str, values: np.ndarray) -> nw.Series[Any]:
-        """A column for polars or pyarrow, where states of several types are text."""
+        """A column for polars or pyarrow; states of several types become text."""
         if values.dtype.kind == "f":
             return nw.new_series(name, values.copy(), backend=self._library)  # the caller owns the copy
         variable = self._variables[name]
@@ -117,5 +117,5 @@ class Alike:
 
 
 def _all_text(variable: Variable, codes: np.ndarray) -> bool:
-    """Whether all cells are text, so that a library need take in each state once, not once for each row."""
+    """Whether all cells are text, so that a library need convert each state only once, not in each row."""
     return codes.size > 0 and codes.min() >= 0 and all(type(state) is str for state in variable.states)

@@ -25,7 +25,7 @@ class LongForm:
 
 
 def is_frame(table: object) -> bool:
-    """Tell whether narwhals knows `table` as a data frame, or as a series with an index of states."""
+    """Tell whether narwhals takes `table` for a data frame, or for a series with an index of states."""
     if isinstance(table, np.ndarray | list | tuple | dict | float | int | Mapping):
         return False
     try:

@@ -47,7 +47,7 @@ def _step(columns: Sequence[np.ndarray]) -> int | None:
 
 
 class Block(NamedTuple):
-    """Columns of a frame that lie in one array of floats."""
+    """Columns of a frame that are columns of one array of floats."""
 
     names: list[str]
     values: np.ndarray  # (rows, columns)
@@ -59,7 +59,7 @@ class Block(NamedTuple):
 
 
 def block(frame: Any, wanted: Iterable[str]) -> Block | None:
-    """The wanted columns of a pandas frame, if they are of floats.
+    """The wanted columns of a pandas frame, if they hold floats.
 
     None if this is not a pandas frame, a wanted column does not hold floats, or a name appears twice.
 

@@ -37,7 +37,7 @@ def discretize(
 
     Args:
         data: a list or array of floats, or a data frame, whose float columns are cut.
-        method: "quantile", as many rows in each bin; "width", equally wide; "k-means", around the means of
+        method: "quantile", equal counts of rows; "width", equally wide; "k-means", around the means of
             clusters; "mdlp", where the target's states change, as long as a cut pays for its description
             (Fayyad & Irani 1993).
         bins: how many, 4 if left out; "mdlp" finds out by itself.

@@ -96,7 +96,7 @@ def one_state(weights: Any) -> pgm.MarkovChain:
         (lambda: coin(emission=pair("tied")).fit([[0, 1]] * 3, fixed={"emission": [0]}),
          pgm.InvalidArgument, "fix the emission of all of them, or of none."),
         (lambda: coin(emission=pair()).fit([[math.nan, 1], [2, math.nan]], prior=1.0), pgm.InvalidArgument,
-         "needs a complete row"),
+         "needs complete rows"),
         (lambda: coin().score(pd.DataFrame({"id": [0, 0]}), sequence="id"), pgm.InvalidFrame,
          "The frame has no column of observations."),
         (lambda: pgm.MarkovChain([0.5, 0.5], 3, states=["a", "b"]), pgm.InvalidTable, "(2, 2), not ()"),

@@ -48,7 +48,7 @@ def by_cuts(sets: list[ParentSets], problem: StructureProblem, families: Familie
         constraints = [LinearConstraint(one_each, 1.0, 1.0)]
         if rows:
             constraints.append(LinearConstraint(vstack(rows, format="csr"), 1.0, np.inf))
-        # What HiGHS has proved is told only if it ends by itself.
+        # HiGHS reports the bound that it has proved only if it ends by itself.
         left = min(0.9 * problem.clock.remaining(), _TIME if begun == math.inf else begun)
         ask = partial(
             milp,
