@@ -613,7 +613,7 @@ class DynamicBayesianNetwork:
         check_cells((found.rows.n, many, len(self), 8), "This many draws", "draw fewer at a time")
         layout, clock = self._layout(), start_clock()
         codes = self._answered(found, lambda: interface.drawn_given(layout, found.rows, many, random, clock))
-        columns = network_sampling.completed(self._nodes, codes, found.rows.numbers, random)
+        columns = network_sampling.completed(self._nodes, codes, found.rows.values, random)
         each = [SampledSteps(self.nodes, [column[i] for column in columns]) for i in range(many)]
         return PerSequence(each, None, INTERFACE)
 

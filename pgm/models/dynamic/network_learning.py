@@ -208,9 +208,9 @@ class DynamicNetworkLearning:
         rows = np.flatnonzero(np.isin(data.kind, kinds))
         if isinstance(part, GaussianFactor) and not isinstance(part, OwnDensity):
             places = part.scope.tolist()
-            rows = rows[~np.isnan(data.numbers[v][rows])]
+            rows = rows[~np.isnan(data.values[v][rows])]
             columns = [*(self._values(layout, p, rows) for p in places[part.n_switches : -1])]
-            columns.append(data.numbers[v][rows])
+            columns.append(data.values[v][rows])
             switches = places[: part.n_switches]
             weights = self._turned(shares[rows], scope, switches).reshape(rows.size, -1)
             weights = weights * self.weight[rows][:, None]
@@ -218,7 +218,7 @@ class DynamicNetworkLearning:
         if isinstance(part, Score | RowTable | RowNormal | OwnDensity):
             places = self._places(layout, v, cpd)
             if cpd.continuous:
-                rows = rows[~np.isnan(data.numbers[v][rows])]
+                rows = rows[~np.isnan(data.values[v][rows])]
             discrete = [p for p in places if p in scope]
             weights = self._turned(shares[rows], scope, discrete) * self.weight[rows].reshape(
                 -1, *[1] * len(discrete)
@@ -243,7 +243,7 @@ class DynamicNetworkLearning:
 
     def _values(self, layout: engine.SliceLayout, place: int, rows: np.ndarray) -> np.ndarray:
         u, back = layout.template.owner(place)
-        return np.asarray(self.read.rows.numbers[u][rows - back])
+        return np.asarray(self.read.rows.values[u][rows - back])
 
 
 def _names(name: str, nodes: Mapping[str, Node]) -> list[str]:

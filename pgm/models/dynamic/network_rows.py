@@ -219,7 +219,7 @@ def _separated(
 def check_noise(nodes: Mapping[str, Node], template: Template, read: Read) -> None:
     """Refuse continuous variables that are observed but have no noise, and so no density."""
     for (v, name), parts in zip(enumerate(nodes), template.parts, strict=True):
-        if template.cards[v] or np.isnan(read.rows.numbers[v]).all():
+        if template.cards[v] or np.isnan(read.rows.values[v]).all():
             continue
         if any(isinstance(part, GaussianFactor) and (part.sd == 0.0).any() for part in parts):
             raise InvalidArgument(

@@ -47,7 +47,9 @@ class NetworkStream:
         self._model = model.copy()
         self._model._layout()
         self._carried: np.ndarray | None = None
-        self._numbers: dict[int, np.ndarray] = {}  # the latest values, which later steps look back at
+        self._past_values: dict[
+            int, np.ndarray
+        ] = {}  # of continuous variables, at which later steps look back
         self._held: dict[int, float] = {}  # the values of static variables
         self._steps = 0
         self._log = 0.0
@@ -91,9 +93,9 @@ class NetworkStream:
         values, scores, after = self._asked(found, wanted)
         made = NetworkBeliefs(model._some(wanted), values, scores, "filtered", self._steps)
         lag = model.lag
-        last = {v: float(column[-1]) for v, column in found.rows.numbers.items()}
+        last = {v: float(column[-1]) for v, column in found.rows.values.items()}
         self._held = {v: last[v] for v, node in enumerate(model._nodes.values()) if node.static and v in last}
-        self._numbers = {v: column[-lag:] for v, column in found.rows.numbers.items()} if lag else {}
+        self._past_values = {v: column[-lag:] for v, column in found.rows.values.items()} if lag else {}
         self._carried = after
         self._steps += len(made)
         self._log += made.log_likelihood
@@ -130,7 +132,7 @@ class NetworkStream:
 
     def _past(self) -> dict[str, Any]:
         """What later steps need to know of those so far."""
-        return {"before": self._steps, "past": self._numbers, "held": self._held}
+        return {"before": self._steps, "past": self._past_values, "held": self._held}
 
     def _asked(self, found: Read, wanted: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         layout = self._model._layout()

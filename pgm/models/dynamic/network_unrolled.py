@@ -105,11 +105,11 @@ def evidence(nodes: Mapping[str, Node], data: Any) -> dict[str, Any]:
 def _static_value(nodes: Mapping[str, Node], name: str, rows: ObservedRows) -> Any:
     """The evidence on a static variable that several steps give."""
     v = list(nodes).index(name)
-    if v in rows.numbers:
-        numbers = np.unique(rows.numbers[v][~np.isnan(rows.numbers[v])])
-        if numbers.size > 1:
+    if v in rows.values:
+        values = np.unique(rows.values[v][~np.isnan(rows.values[v])])
+        if values.size > 1:
             raise _contradiction(name)
-        return float(numbers[0])
+        return float(values[0])
     logs = np.zeros(len(nodes[name].domain.states))
     codes = np.unique(rows.codes[v][rows.codes[v] >= 0])
     if codes.size:

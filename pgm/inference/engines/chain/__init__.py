@@ -264,9 +264,7 @@ def filtered(chain: Chain, rows: Rows, clock: Clock) -> tuple[np.ndarray, np.nda
 class Carried:
     """The state of a filter after some rows of a sequence: what the rows to come need."""
 
-    shares: (
-        np.ndarray
-    )  # unnormalised probabilities of the states, and their sum; or logarithms, without the sum
+    shares: np.ndarray  # probabilities of the states, unnormalised, and their sum; or logarithms alone
     in_logs: bool = False
 
 

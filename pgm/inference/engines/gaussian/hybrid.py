@@ -87,9 +87,8 @@ class HybridSums(Context, NamedSums):
     seen: np.ndarray = field(kw_only=True)  # uint8[n] which continuous variables are observed
     value: np.ndarray = field(kw_only=True)  # float64[n] their values
     intervals: dict[int, Interval] = field(kw_only=True)
-    linked: Linked | None = field(
-        kw_only=True
-    )  # discrete variables with continuous parents, which are observed where they matter
+    # Discrete variables with continuous parents, which are observed where they matter.
+    linked: Linked | None = field(kw_only=True)
     # of observed blocks with densities of their own, see own_densities.py
     likelihoods: Mapping[tuple[int, ...], np.ndarray] = field(kw_only=True, default_factory=dict)
     unknown: np.ndarray = field(kw_only=True)  # bool[n], see own_densities.py
@@ -471,7 +470,7 @@ class HybridSums(Context, NamedSums):
             bytes_inward=found.bytes_inward + layout.bytes_inward,
             bytes_all=found.bytes_all + layout.bytes_inward + layout.bytes_outward,
             operations=found.operations + layout.steps * (2.0 if outward else 1.0),
-            continuous=layout.said(self.names),
+            continuous=layout.described(self.names),
         )
 
     def distribution(self, variables: VariableList, targets: Sequence[int]) -> Distribution | Density:

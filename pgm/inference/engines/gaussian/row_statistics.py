@@ -45,9 +45,7 @@ class RowStatistics(Rows):
         self._found: list[tuple[Any, ...]] = []
 
     def _about(self, observed: list[int]) -> list[int]:
-        return list(
-            range(self.gaussians.index_of.size)
-        )  # every family counts; other variables are hidden in gates
+        return list(range(self.gaussians.index_of.size))  # every family counts; the others are in gates
 
     def _fill(self, rows: np.ndarray, *args: Any) -> None:
         """Add the statistics of a group only if all of its rows were answered without an error."""

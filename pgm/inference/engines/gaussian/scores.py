@@ -42,9 +42,7 @@ class Open:
     free: np.ndarray  # bool: which of them are hidden and make a difference
     hidden: np.ndarray  # the indices of those
     offset: np.ndarray  # the known part of the scores, (states of the discrete parents..., states)
-    weights: (
-        np.ndarray
-    )  # (hidden, scores): a score for each state; if it is not linear, 0 and then the variables
+    weights: np.ndarray  # (hidden, scores): a score for each state; not linear: 0, then the variables
     informed: bool  # there is evidence on the child, or on its descendants
 
     @classmethod
@@ -233,9 +231,7 @@ def draw_below(at: HybridPosterior, states: np.ndarray, values: np.ndarray, rng:
         elif x[0] >= 0:
             noise = np.zeros_like(values)
             noise[:, x[0]] = rng.standard_normal(n)
-            if (
-                int(x[0]) in g.own
-            ):  # the variables of a block are drawn together, when the first of them comes
+            if int(x[0]) in g.own:  # the variables of a block are drawn together with the first
                 if int(x[0]) not in drawn:
                     own_densities.draw(g, every, at.seen, blocks, cards, rng, int(x[0]))
                     drawn.update(own_densities.block_of(g, int(x[0])))

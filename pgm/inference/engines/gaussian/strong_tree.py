@@ -18,7 +18,7 @@ from pgm.runtime.room import check_room, size_of
 from pgm.runtime.running import GAUSSIAN, REDUCTION
 
 SCORE = "(score "  # prefix of the names of sums over a grid, see quadrature.py
-_COST = 0.5  # of a continuous variable in a clique, as the log of an equivalent number of states
+_COST = 0.5  # of a continuous variable in a clique, as the log2 of an equivalent count of states
 _MOST_LOG2 = 40.0  # of the configurations of a clique that are counted as integers
 _MOST_BYTES = 2.0**45
 _MOST_STEPS = 1e13
@@ -56,7 +56,7 @@ class StrongTreeLayout:
         """The clique without a parent above each clique."""
         return _roots(self.tree.parent)
 
-    def said(self, names: Sequence[str]) -> str:
+    def described(self, names: Sequence[str]) -> str:
         """Its description in a plan."""
         text = f"{self.hidden.size:,} continuous variables in {self.tree.parent.size:,} cliques, "
         text += f"width {max(self.most_columns - 1, 0)}"

@@ -1,4 +1,4 @@
-"""Expected counts along sequences: how often each entry of each table is used, given what was observed."""
+"""Expected counts along sequences: how often each entry of each table is used, given the evidence."""
 
 from __future__ import annotations
 
@@ -101,12 +101,12 @@ def _row_by_row(course: Course, block: Block, beta: np.ndarray, weight: np.ndarr
         total = most + np.log(np.exp(table - most[:, None]).sum(axis=1))
         each = logs_of(weight[block.a + a : block.a + a + code.size]) - total
         _add(course, block, code, beliefs, each, found)
-        for number, one in enumerate(layout.of_rows):
-            f = len(layout.fixed) + number
+        for i, one in enumerate(layout.of_rows):
+            f = len(layout.fixed) + i
             b = next(b for b, bucket in enumerate(layout.buckets) if f in bucket.factors)
             own = onto((layout.buckets[b].scope, beliefs[b]), one.scope)
             own = own - total.reshape(-1, *[1] * len(one.scope))
-            found.of_rows[number][block.a + a : block.a + a + code.size] = np.exp(own)
+            found.of_rows[i][block.a + a : block.a + a + code.size] = np.exp(own)
 
 
 def _add(

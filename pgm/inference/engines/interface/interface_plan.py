@@ -55,10 +55,10 @@ class InterfacePlan:
         return [
             ("engine", "interface (exact)"),
             ("interface", f"{len(self.interface):,} variables{over}"),
-            ("its table", f"{_said(self.entries)} entries"),
-            ("largest table", f"{_said(self.largest)} entries; {self.heuristic}"),
+            ("its table", f"{_as_text(self.entries)} entries"),
+            ("largest table", f"{_as_text(self.largest)} entries; {self.heuristic}"),
             ("memory", f"{size_of(_float(self.bytes))} of {size_of(float(self.memory_limit))} allowed"),
-            ("each step", f"{_said(self.operations)} operations, {time_of(self.seconds)}"),
+            ("each step", f"{_as_text(self.operations)} operations, {time_of(self.seconds)}"),
         ]
 
     def __repr__(self) -> str:
@@ -69,14 +69,14 @@ class InterfacePlan:
         return html_facts(self._lines())
 
 
-def _float(number: int) -> float:
+def _float(count: int) -> float:
     """An integer that may be larger than any double."""
-    return float(number) if number.bit_length() < 1000 else 1e300
+    return float(count) if count.bit_length() < 1000 else 1e300
 
 
-def _said(number: int) -> str:
+def _as_text(count: int) -> str:
     """An integer as people write it, however large."""
-    return f"{number:,}" if number < 10**15 else f"10**{math.log10(number):.1f}"
+    return f"{count:,}" if count < 10**15 else f"10**{math.log10(count):.1f}"
 
 
 def plan_of(layout: SliceLayout, names: Sequence[str]) -> InterfacePlan:
@@ -104,7 +104,7 @@ def plan_of(layout: SliceLayout, names: Sequence[str]) -> InterfacePlan:
 def check_slice(layout: SliceLayout, names: Sequence[str]) -> None:
     """Raise TooLarge if the tables of a single step do not fit, whatever the clusters of the interface."""
     largest = max((layout.size(bucket.scope) for bucket in layout.buckets), default=1)
-    table = f"One step has a table of {_said(largest)} entries over some of {listed(names)}, which takes"
+    table = f"One step has a table of {_as_text(largest)} entries over some of {listed(names)}, which takes"
     check_room(_float(48 * largest), table, "Take smaller clusters=")
 
 

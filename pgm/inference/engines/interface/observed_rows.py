@@ -40,10 +40,8 @@ class ObservedRows:
     soft: Mapping[
         int, tuple[np.ndarray, np.ndarray]
     ]  # rows in rising order, and the logarithms of their weights
-    numbers: Mapping[int, np.ndarray]  # values of each continuous variable, NaN where not observed
-    own: np.ndarray = field(
-        default_factory=lambda: np.empty(0, bool)
-    )  # bool: rows that share tables with no other; empty: none
+    values: Mapping[int, np.ndarray]  # of each continuous variable, NaN where not observed
+    own: np.ndarray = field(default_factory=lambda: np.empty(0, bool))  # rows that share with no other
     history: int = 0
 
     @property
@@ -53,7 +51,7 @@ class ObservedRows:
 
     def patterns(self, template: Template, a: int, b: int) -> tuple[np.ndarray, np.ndarray]:
         """Patterns of equal evidence in rows a to b: the pattern of each row, and a row for each pattern."""
-        if self.numbers:
+        if self.values:
             return np.arange(b - a, dtype=np.int32), np.arange(a, b)
         key = self.kind[a:b].copy()
         space = template.n_kinds
@@ -129,7 +127,7 @@ class ObservedRows:
         self, layout: SliceLayout, v: int, part: ModelPart, rows: np.ndarray
     ) -> tuple[list[int], np.ndarray]:
         if isinstance(part, OwnDensity):
-            y = self.numbers[v][rows + self.history]
+            y = self.values[v][rows + self.history]
             seen, places = ~np.isnan(y), part.scope[: part.n_switches].tolist()
             logs = np.zeros((rows.size, part.bias.size))
             logs[seen] = part.logs(y[seen, None])
@@ -140,19 +138,17 @@ class ObservedRows:
             return self._density(layout, v, part, rows)
         if isinstance(part, Score):
             places = part.scope.tolist()
-            numbers = self._numbers(layout, v, places[part.n_discrete : -1], rows, np.ones(rows.size, bool))
-            score = part.offset[None] + (numbers @ part.weights).reshape(
-                rows.size, *[1] * part.n_discrete, -1
-            )
+            values = self._values_at(layout, v, places[part.n_discrete : -1], rows, np.ones(rows.size, bool))
+            score = part.offset[None] + (values @ part.weights).reshape(rows.size, *[1] * part.n_discrete, -1)
             score = score - score.max(axis=-1, keepdims=True)
             score = score - np.log(np.exp(score).sum(axis=-1, keepdims=True))
             return [*places[: part.n_discrete], places[-1]], score
         if isinstance(part, RowTable):
             places = part.scope.tolist()
-            numbers = self._numbers(layout, v, places[part.n_discrete : -1], rows, np.ones(rows.size, bool))
+            values = self._values_at(layout, v, places[part.n_discrete : -1], rows, np.ones(rows.size, bool))
             every = configurations(part.discrete, part.cards, {}, rows.size * (part.scope.size + part.card))
             codes = np.tile(every, (rows.size, 1))
-            logs = part.logs(codes, np.repeat(numbers, len(every), axis=0))
+            logs = part.logs(codes, np.repeat(values, len(every), axis=0))
             return [*places[: part.n_discrete], places[-1]], logs.reshape(rows.size, *part.cards, part.card)
         assert isinstance(part, Dense)
         logs = logs_of(part.values)
@@ -162,9 +158,9 @@ class ObservedRows:
         self, layout: SliceLayout, v: int, part: GaussianFactor, rows: np.ndarray
     ) -> tuple[list[int], np.ndarray]:
         places = part.scope.tolist()
-        y = self.numbers[v][rows + self.history]
+        y = self.values[v][rows + self.history]
         seen = ~np.isnan(y)
-        x = self._numbers(layout, v, places[part.n_switches : -1], rows, seen)
+        x = self._values_at(layout, v, places[part.n_switches : -1], rows, seen)
         left = np.where(seen, y, 0.0)[:, None] - part.bias - x @ part.weights.T
         logs = -0.5 * (left / part.sd) ** 2 - np.log(part.sd) - 0.5 * _LOG_2PI
         logs[~seen] = 0.0
@@ -174,9 +170,9 @@ class ObservedRows:
     def _curve(
         self, layout: SliceLayout, v: int, part: RowNormal, rows: np.ndarray
     ) -> tuple[list[int], np.ndarray]:
-        y = self.numbers[v][rows + self.history]
+        y = self.values[v][rows + self.history]
         seen = ~np.isnan(y)
-        x = self._numbers(layout, v, part.continuous.tolist(), rows, seen)[seen]
+        x = self._values_at(layout, v, part.continuous.tolist(), rows, seen)[seen]
         every = configurations(part.discrete, part.cards, {}, rows.size * (part.scope.size + 2))
         mean, sd = part.moments(np.tile(every, (len(x), 1)), np.repeat(x, len(every), axis=0))
         logs = np.zeros((rows.size, len(every)))
@@ -184,14 +180,14 @@ class ObservedRows:
         logs[seen] = (-0.5 * (left / sd) ** 2 - np.log(sd) - 0.5 * _LOG_2PI).reshape(-1, len(every))
         return part.discrete.tolist(), logs.reshape(rows.size, *part.cards)
 
-    def _numbers(
+    def _values_at(
         self, layout: SliceLayout, v: int, places: list[int], rows: np.ndarray, needed: np.ndarray
     ) -> np.ndarray:
         """The values at these places, of the rows that need them."""
         found = np.zeros((rows.size, len(places)))
         for i, p in enumerate(places):
             u, back = layout.template.owner(p)
-            column = self.numbers[u][rows + self.history - back]
+            column = self.values[u][rows + self.history - back]
             missing = np.isnan(column) & needed
             if missing.any():
                 raise Unseen(int(rows[missing.argmax()]), v, u)

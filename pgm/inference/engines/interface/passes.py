@@ -17,9 +17,7 @@ from pgm.runtime.loops import Loops
 from pgm.runtime.running import Impossible, Narrow, run
 
 LOOPS = Loops("pgm.inference.engines.interface.compiled", "passing messages along steps")
-_NARROWEST = -400.0 * math.log(
-    2.0
-)  # least log of the product of a step's tables; below, doubles may lose states
+_NARROWEST = -400.0 * math.log(2.0)  # of the product of a step's tables; below, doubles may lose states
 _FLOATS = 1 << 22  # that a block may hold
 _ROWS = 1 << 16  # that a block may have
 _PAIRS = 64  # entries of the frontier, or pairs of them, up to which patterns are read for each

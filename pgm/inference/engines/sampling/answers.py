@@ -56,12 +56,12 @@ def sample(problem: Problem, options: Sampler, clock: Clock, n: int, seed: int) 
     else:
         chosen = generator(seed, 1 << 34).choice(len(drawn.states), n, p=drawn.weights)
     report = _report(drawn, options, _marginals(drawn)[1])
-    said = (
+    note = (
         "successive cases of a chain are correlated"
         if drawn.chains
         else "resampled by weight: a case may occur several times"
     )
-    advice = f"{report.advice}; {said}" if report.advice else said
+    advice = f"{report.advice}; {note}" if report.advice else note
     return drawn.states[chosen].astype(np.int64), report.changed(advice=advice, intervals=None)
 
 
@@ -207,9 +207,7 @@ def _report(drawn: Draws, options: Sampler, measured: Intervals) -> Report:
     chains_ = drawn.chains
     advice, converged = [], True
     size = float(measured.effective_sizes.min(initial=np.inf))
-    if not chains_ or math.isinf(
-        size
-    ):  # with all weight on a few samples, their variance is not known either
+    if not chains_ or math.isinf(size):  # with all weight on few samples, their variance is not known
         size = min(size, 1.0 / float((drawn.weights**2).sum()))
     hat = None if measured.r_hat is None else float(measured.r_hat.max(initial=1.0))
     if drawn.tried < drawn.asked_for:

@@ -102,9 +102,7 @@ class Cases:
             self.codes[:, v] = score.drawn(self.codes[:, score.discrete], above, self.rng)
         else:
             model.draw_state(v, self.codes, self.rng)
-            if (
-                code is not None
-            ):  # a gate is drawn; cases in which it differs from the evidence get weight zero
+            if code is not None:  # a gate is drawn: cases that differ from the evidence get weight zero
                 self.logs[self.codes[:, v] != code] = -math.inf
                 self.codes[:, v] = code
         for weights in model.weights.get(v, ()):

@@ -206,7 +206,7 @@ class _Walk:
         self, t: int, v: int, kind: int, columns: list[np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray | float]:
         part = self.template.parts[v][kind]
-        y = float(self.data.numbers[v][t + self.data.history])
+        y = float(self.data.values[v][t + self.data.history])
         if isinstance(part, RowNormal):
             places = [self.template.at[u] + back for u, back in self._parents(v, kind)]
             by = dict(zip(places, columns, strict=True))

@@ -77,7 +77,7 @@ class NormalMessages(HybridSums):
         """How the answers are made."""
         made = self._beliefs().report
         if self.unproven:
-            advice = "; ".join(said for said in (made.advice, self.unproven) if said)
+            advice = "; ".join(part for part in (made.advice, self.unproven) if part)
             made = made.changed(exact=False, error=None, advice=advice)
         return made.changed(profile=self.clock.profile, given=self.given)
 
@@ -202,8 +202,8 @@ def _equations(at: NormalMessages) -> tuple[np.ndarray, Equations]:
     members = np.concatenate([np.arange(g.n), d.parents])
     left = np.concatenate([per, -weights * per[child]])
     known = at.seen[members] != 0
-    said = np.bincount(owner[known], left[known] * at.value[members[known]], minlength=g.n)
-    right = d.bias[rows] * per - said
+    observed = np.bincount(owner[known], left[known] * at.value[members[known]], minlength=g.n)
+    right = d.bias[rows] * per - observed
     stays = relevant[owner] & ~known & (left != 0.0)
     with np.errstate(over="ignore"):
         if not (np.isfinite(left * left).all() and np.isfinite(right).all()):
