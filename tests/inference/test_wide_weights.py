@@ -113,7 +113,7 @@ def test_soft_evidence_that_meets_only_in_what_is_rarest(tiny: float) -> None:
 def test_what_cannot_be_had_is_still_said() -> None:
     net = causes(1e-310, 2)
     net.add("both", pgm.Deterministic(lambda x0, x1: x0 and x1))
-    with pytest.raises(pgm.InvalidEvidence, match="cannot all be reached at once"):
+    with pytest.raises(pgm.InvalidEvidence, match=r"were not reached: fitting stopped .* away"):
         net.query("y", {**soft(2), "both": pgm.Soft({T: 0.5, F: 0.5})})
     with pytest.raises(pgm.InvalidEvidence, match="excludes that state"):
         net.query("y", {**soft(2), "both": T})

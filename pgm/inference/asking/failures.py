@@ -111,9 +111,10 @@ def no_fit(compiled: ModelSnapshot, observed: Observed, clock: Clock, failed: No
             f"{what} cannot be reached: pgm.Soft gives {variable.name!r} = {shown(state)} the probability "
             f"{failed.error:.6g}, and the model or the other evidence excludes that state. Give it 0."
         )
+    verb = "were" if len(names) > 1 else "was"
     return InvalidEvidence(
-        f"{what} cannot all be reached at once: fitting stopped {failed.error:.2g} away from them. Change "
-        "the targets, or use pgm.Likelihood for evidence that need not be met exactly."
+        f"{what} {verb} not reached: fitting stopped {failed.error:.2g} away; perhaps they cannot be met "
+        "all at once. Change the targets, or use pgm.Likelihood for evidence that need not be met exactly."
     )
 
 

@@ -168,10 +168,11 @@ def surprise(model: Questions, frame: Any, rate: float | None, seed: Any) -> Sur
         names = list(data.codes)
         codes = np.array(list(data.codes.values()), dtype=np.int32).reshape(len(names), data.n_rows).T
         rows, cells = _of_codes(model, compiled, names, codes)
-        values = {
-            name: [None if c < 0 else wanted[name].states[c] for c in data.codes[name].tolist()]
-            for name in names
-        }
+        values = {}
+        for name in names:
+            clock.check("looking for odd cells")
+            states = (*wanted[name].states, None)  # -1 is missing
+            values[name] = [states[c] for c in data.codes[name].tolist()]
     limits: tuple[float | None, float | None] = (None, None)
     if rate is not None:
         limits = _limits(model, compiled, list(cells), rate, seed)
@@ -322,6 +323,9 @@ def _oddest(
     names = list(cells)
     flat = np.array(list(cells.values())).reshape(len(names), -1).T
     there = np.flatnonzero(~np.isnan(flat.ravel()))
+    if there.size > _ODDEST:  # few are left to be sorted, in the order of rows
+        among = flat.ravel()[there]
+        there = there[among >= np.partition(among, -_ODDEST)[-_ODDEST]]
     order = there[np.argsort(-flat.ravel()[there], kind="stable")][:_ODDEST]
     found = []
     for at in order.tolist():

@@ -179,7 +179,19 @@ def labelled(labels: np.ndarray) -> np.ndarray:
         return np.asarray(~np.isnan(labels))
     if labels.dtype.kind != "O":
         return np.ones(len(labels), bool)
-    return np.array([not is_missing(label) for label in labels.tolist()], bool)
+    return ~_missing(labels)
+
+
+def _missing(labels: np.ndarray) -> np.ndarray:
+    """Which labels are None, NaN or the like; each different one is looked at once, unless some are."""
+    every = labels.tolist()
+    try:
+        different = set(every)
+    except TypeError:  # a list, for one: what it is not is said later
+        different = every
+    if not any(map(is_missing, different)):
+        return np.zeros(len(every), bool)
+    return np.array([is_missing(label) for label in every], bool)
 
 
 def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -197,11 +209,11 @@ def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
                 "them with pgm.discretize first."
             )
     if labels.dtype.kind == "O":
-        missing = [row for row, label in enumerate(labels.tolist()) if is_missing(label)]
-        if missing:
+        missing = _missing(labels)
+        if missing.any():
             raise InvalidFrame(
-                f"Input y contains NaN, or nothing, in row {missing[0]:,}: each row that is learned from "
-                "has a class."
+                f"Input y contains NaN, or nothing, in row {int(missing.argmax()):,}: each row that is "
+                "learned from has a class."
             )
     try:
         classes, codes = np.unique(labels, return_inverse=True)
