@@ -254,12 +254,10 @@ def _solved(problem: Problem, options: CliqueSequence, sequence: Sequence) -> Ca
         "there is no bound on the error"
     )
     if not converged:
-        stopped = (
-            f"the time limit was reached after {len(gaps)} iterations"
-            if late
-            else f"after {len(gaps)} iterations"
-        )
-        said = f"forests still differ by {gaps[-1]:.2g} {stopped}; try another clique_bound=; {said}"
+        after = f"after {len(gaps)} iteration{'s' if len(gaps) > 1 else ''}"
+        apart = f"forests still differ by {gaps[-1]:.2g}"
+        stopped = f"the time limit was reached {after}: {apart}" if late else f"{apart} {after}"
+        said = f"{stopped}; try another clique_bound=; {said}"
     report = Report(
         options.name,
         exact=False,

@@ -102,10 +102,11 @@ class Messages:
 
 def how_to_go_on(what: str, sweeps: int, late: bool, options: Loopy) -> str:
     """The advice for messages that have not converged; `what` says by how much they still change."""
+    after = f"after {sweeps} sweep{'s' if sweeps > 1 else ''}"
     if late:
-        return f"the time limit was reached after {sweeps} sweeps"
+        return f"the time limit was reached {after}"
     more = ", or pgm.engines.Loopy(damping=0.5)" if options.damping == 0.0 else " and damping="
-    return f"{what} after {sweeps} sweeps; try a larger max_iter={more}, or another schedule="
+    return f"{what} {after}; try a larger max_iter={more}, or another schedule="
 
 
 def send(problem: Problem, options: Loopy, clock: Clock, *, largest: bool = False) -> Messages:

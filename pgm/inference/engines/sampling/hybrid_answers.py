@@ -122,8 +122,8 @@ class HybridSamples:
         advice = []
         if drawn.tried < drawn.asked_for:
             advice.append(
-                f"the time limit came after {drawn.tried:,} of {drawn.asked_for:,} samples; allow more with "
-                "pgm.set_config(time_limit=...)"
+                f"the time limit was reached after {drawn.tried:,} of {drawn.asked_for:,} samples; allow "
+                "more with pgm.set_config(time_limit=...)"
             )
         if size < _LEAST_SIZE:
             remedy = "try more samples= or less evidence"
