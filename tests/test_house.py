@@ -320,6 +320,14 @@ def test_nobody_reads_the_private_fields_of_a_distribution() -> None:
     assert not found, "\n".join(found)
 
 
+def test_the_normal_log_density_stands_once() -> None:
+    """Compiled loops cannot call it; constants of priors and of kernels are no densities."""
+    constant = re.compile(r"= 1\.83787|log\(2(\.0)? \* (math|np)\.pi\)")
+    found = {name(path) for path in SOURCES if constant.search(path.read_text(encoding="utf-8"))}
+    own = {"pgm/distributions/normal.py", "pgm/adapters/densities/planning.py"}
+    assert {path for path in found if not path.endswith("compiled.py")} == own
+
+
 def test_sizes_are_written_by_one_function() -> None:
     """How much memory is taken and allowed, and what to do: by `check_room`, or at least `size_of`."""
     for path in SOURCES:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pgm.distributions.normal import log_peak
 from pgm.errors import InvalidArgument, listed, nearest, shown
 from pgm.runtime.clock import start_clock
 from pgm.runtime.progress import report
@@ -52,7 +53,7 @@ def log_volume(window: str, dim: int) -> float:
     1.333333
     """
     if window == "gaussian":
-        return 0.5 * dim * math.log(2.0 * math.pi)
+        return -float(log_peak(dim, 0.0))
     if window == "cube":
         return 0.0
     return log_ball(dim) + (math.log(2.0 / (dim + 2.0)) if window == "epanechnikov" else 0.0)

@@ -26,8 +26,12 @@ def log_standard_normal(z: Any) -> Any:
     return -0.5 * (z**2 + LOG_2PI)
 
 
-def log_peak(dim: int, log_determinant: float) -> float:
-    """Log density of a normal at its mean, from its dimension and the log determinant of its covariance."""
+def log_peak(dim: Any, log_determinant: Any) -> Any:
+    """Log density of a normal at its mean, from its dimension and the log determinant of its covariance.
+
+    >>> round(log_peak(2, 0.0), 6)
+    -1.837877
+    """
     return -0.5 * (dim * LOG_2PI + log_determinant)
 
 

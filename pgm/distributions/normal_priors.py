@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pgm.distributions.normal import LOG_2PI, log_standard_normal
 from pgm.errors import InvalidArgument
 from pgm.randomness import draw_count, generator
 
@@ -19,8 +20,6 @@ from .checks import finite
 from .gaussian_statistics import GaussianStatistics
 from .pseudo_counts import Conjugate, Prior, positive, tail_of
 from .student import Drawn, Student
-
-LOG_2PI = math.log(2.0 * math.pi)
 
 
 def moments(data: Any, dim: int | None) -> tuple[float, np.ndarray, np.ndarray]:
@@ -169,7 +168,7 @@ class Normal(Drawn, Prior, Conjugate):
         -0.918939
         """
         off = (finite("mean", mean, (0, 1, 2)) - self.mean) / self.sd
-        return -0.5 * off**2 - math.log(self.sd) - 0.5 * LOG_2PI
+        return log_standard_normal(off) - math.log(self.sd)
 
     def sample(self, n: int, *, seed: Any = None) -> np.ndarray:
         """Draw n means.

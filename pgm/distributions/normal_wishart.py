@@ -11,7 +11,8 @@ from pgm.errors import InvalidArgument, shown
 from pgm.randomness import draw_count, generator
 
 from .checks import finite
-from .normal_priors import LOG_2PI, moments
+from .normal import LOG_2PI
+from .normal_priors import moments
 from .pseudo_counts import Prior, positive, short, tail_of
 from .student import Drawn, Student, marginals
 

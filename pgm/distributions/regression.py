@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from pgm.distributions.normal import log_peak
 from pgm.errors import InvalidArgument, shown
 from pgm.frames import Sequences
 from pgm.printing import html_table, text_table
@@ -193,8 +194,8 @@ class Regression:
         for k, noise in enumerate(self._known[1]):
             root = np.linalg.cholesky(noise)
             z = np.linalg.solve(root, off[:, k].T)
-            logs[:, k] = -0.5 * (z**2).sum(axis=0) - np.log(np.diag(root)).sum()
-        logs -= 0.5 * self.dim * math.log(2.0 * math.pi)
+            peak = log_peak(self.dim, 2.0 * np.log(np.diag(root)).sum())
+            logs[:, k] = peak - 0.5 * (z**2).sum(axis=0)
         logs[np.isnan(y).all(axis=1)] = 0.0
         return logs
 

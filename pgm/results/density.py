@@ -281,7 +281,7 @@ class Density(OfVariables):
         sign, log = np.linalg.slogdet(self._covariances[0])
         if sign <= 0:
             return -math.inf
-        return 0.5 * len(self.variables) - log_peak(len(self.variables), float(log))
+        return float(0.5 * len(self.variables) - log_peak(len(self.variables), float(log)))
 
     def mutual_information(
         self, a: str | Sequence[str], b: str | Sequence[str], given: str | Sequence[str] = ()

@@ -10,14 +10,13 @@ import numpy as np
 from pgm.cpds import CPD, LinearGaussian
 from pgm.distributions import priors
 from pgm.distributions.gaussian_statistics import GaussianStatistics
+from pgm.distributions.normal import log_standard_normal
 from pgm.errors import InvalidArgument, shown
 from pgm.frames.undeclared import Observations
 from pgm.learning.parameters import Rule
 from pgm.variables import Variable
 
 from .conventions import CLASSES
-
-_LOG_2PI = float(np.log(2.0 * np.pi))
 
 
 def moments(values: np.ndarray, labels: np.ndarray, weights: np.ndarray, k: int) -> GaussianStatistics:
@@ -112,8 +111,7 @@ class Terms:
         for name, (means, sds) in self.normals.items():
             if name in seen.values:
                 x = seen.values[name]
-                off = (x[:, None] - means) / sds
-                logs = -0.5 * (off * off + _LOG_2PI) - np.log(sds)
+                logs = log_standard_normal((x[:, None] - means) / sds) - np.log(sds)
                 sums += _known(x, logs)
         for name, found in self.students.items():
             if name in seen.values:

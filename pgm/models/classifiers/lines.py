@@ -8,11 +8,10 @@ import numpy as np
 
 from pgm.cpds import LinearGaussian
 from pgm.distributions.gaussian_statistics import GaussianStatistics
+from pgm.distributions.normal import log_standard_normal
 from pgm.errors import InvalidArgument, listed, shown
 
 from .training import Training
-
-_LOG_2PI = float(np.log(2.0 * np.pi))
 
 
 def rows_like(cells: GaussianStatistics, rows: float) -> GaussianStatistics:
@@ -113,7 +112,7 @@ class Lines:
             for i, cause in enumerate(causes):
                 off -= slopes[:, at, i].T * values[cause][:, None]
             sds = sd[:, at].T
-            logs = -0.5 * ((off / sds) ** 2 + _LOG_2PI) - np.log(sds)
+            logs = log_standard_normal(off / sds) - np.log(sds)
             logs[np.isnan(x)] = 0.0
             sums += logs
         return sums

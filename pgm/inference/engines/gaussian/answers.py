@@ -146,4 +146,4 @@ def _log_peak(covariance: np.ndarray) -> float:
     kept = values > 1e-13 * max(1.0, float(values.max(initial=0.0)))
     root = vectors[:, kept] * np.sqrt(values[kept]) * scale[:, None]
     log = float(np.linalg.slogdet(root.T @ root)[1]) if kept.any() else 0.0
-    return log_peak(int(kept.sum()), log)
+    return float(log_peak(int(kept.sum()), log))

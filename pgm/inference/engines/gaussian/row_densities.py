@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 
+from pgm.distributions.normal import log_peak
 from pgm.inference.program.continuous import Gaussians
 
-_LOG_2PI = math.log(2.0 * math.pi)
 _LEAST_PIVOT = 1e-6  # share of a variance that earlier variables leave: below, digits have been lost
 
 
@@ -58,7 +57,7 @@ class _Chained(Conditional):
             off /= sd[:, None]
             off *= off
             off *= -0.5
-            off -= (np.log(sd) + 0.5 * _LOG_2PI)[:, None]
+            off += log_peak(1, 2.0 * np.log(sd))[:, None]
             logs += off if which.size == off.shape[0] and (np.diff(which) == 1).all() else off[which]
         return logs, []
 
@@ -87,7 +86,7 @@ class _Joint(Conditional):
         self.mean, self.centre, self.gain, self.left = mean, centre, gain, left
         self.inverse = np.linalg.inv(factor) if factor.shape[1] else factor
         pivots = np.diagonal(factor, axis1=1, axis2=2)
-        self.constant = -np.log(pivots).sum(axis=1) - 0.5 * factor.shape[1] * _LOG_2PI
+        self.constant = log_peak(factor.shape[1], 2.0 * np.log(pivots).sum(axis=1))
 
     def of(self, values: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
         z = self.inverse @ (values[None] - self.mean[:, :, None])

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pgm.distributions.normal import log_peak
 from pgm.errors import InvalidArgument, listed
 from pgm.evidence import Observed
 from pgm.factors import Dense, Factor, GaussianFactor
@@ -268,7 +269,7 @@ def _tangent(posterior: HybridSums, sigmoids: _Sigmoids, x: np.ndarray) -> Hybri
     """
     h = _slope(x)
     sd = np.sqrt(0.5 / h)
-    logs = -np.log1p(np.exp(-x)) - 0.5 * x + h * x * x + 0.0625 / h + np.log(sd) + 0.5 * math.log(2 * math.pi)
+    logs = -np.log1p(np.exp(-x)) - 0.5 * x + h * x * x + 0.0625 / h - log_peak(1, 2.0 * np.log(sd))
     factors: list[Factor] = list(posterior.factors)
     for i, (scope, shape) in enumerate(zip(sigmoids.scopes, sigmoids.shapes, strict=True)):
         part = logs[sigmoids.row_at[i] : sigmoids.row_at[i + 1]].reshape(shape[-1] - 1, *shape)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from pgm.distributions.normal import log_standard_normal
 from pgm.factors import Dense, GaussianFactor, ModelPart, OwnDensity, RowNormal, RowTable, Score
 from pgm.factors.row_table import configurations
 from pgm.inference.engines.interface.log_tables import Piece, logs_of
 from pgm.inference.engines.interface.part_tables import OfRows, Template
 from pgm.inference.engines.interface.slice_layout import SliceLayout
-
-_LOG_2PI = math.log(2.0 * math.pi)
 
 
 class Unseen(Exception):
@@ -162,7 +160,7 @@ class ObservedRows:
         seen = ~np.isnan(y)
         x = self._values_at(layout, v, places[part.n_switches : -1], rows, seen)
         left = np.where(seen, y, 0.0)[:, None] - part.bias - x @ part.weights.T
-        logs = -0.5 * (left / part.sd) ** 2 - np.log(part.sd) - 0.5 * _LOG_2PI
+        logs = log_standard_normal(left / part.sd) - np.log(part.sd)
         logs[~seen] = 0.0
         shape = [layout.cards[p] for p in places[: part.n_switches]]
         return places[: part.n_switches], logs.reshape(rows.size, *shape)
@@ -177,7 +175,7 @@ class ObservedRows:
         mean, sd = part.moments(np.tile(every, (len(x), 1)), np.repeat(x, len(every), axis=0))
         logs = np.zeros((rows.size, len(every)))
         left = np.repeat(y[seen], len(every)) - mean
-        logs[seen] = (-0.5 * (left / sd) ** 2 - np.log(sd) - 0.5 * _LOG_2PI).reshape(-1, len(every))
+        logs[seen] = (log_standard_normal(left / sd) - np.log(sd)).reshape(-1, len(every))
         return part.discrete.tolist(), logs.reshape(rows.size, *part.cards)
 
     def _values_at(

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pgm.distributions.normal import log_peak
 from pgm.errors import ImpossibleEvidence, InvalidArgument
 from pgm.inference.engines.kalman.schedule import factored
 
 from .functions import At, Caller, check_range, derivatives, extras
 
-_LOG_2PI = 1.8378770664093453
 _NEGATIVE = (
     "These sigma points give a variance that is not positive: the weight of the mean is negative. Take "
     "alpha=1 with kappa=0 or more."
@@ -252,9 +252,8 @@ class Moments:
             e = np.linalg.solve(L11, innovation[:, :, None])
             self.mean = self.mean + (L21 @ e)[:, :, 0]
             self.root = L22
-            log = -0.5 * ((e[:, :, 0] ** 2).sum(axis=1) + seen.sum(axis=1) * _LOG_2PI) - np.log(sizes).sum(
-                axis=1
-            )
+            peak = log_peak(seen.sum(axis=1), 2.0 * np.log(sizes).sum(axis=1))
+            log = peak - 0.5 * (e[:, :, 0] ** 2).sum(axis=1)
         return MomentStep(before, spread, self.mean, self.root, log)
 
     def copied(self) -> Moments:

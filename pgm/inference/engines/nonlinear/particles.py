@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pgm.distributions.normal import log_peak
 from pgm.inference.engines.kalman.schedule import factored
 from pgm.runtime.clock import Clock
 
 from .functions import At, check_range
 from .moments import Model, covariance
 
-_LOG_2PI = 1.8378770664093453
 _TRIES = 24  # proposals for each path before all weights of a step are computed
 _ROOM = 2_000_000  # weights that are computed at once
 
@@ -115,7 +115,7 @@ class Particles:
             off = self.model.off_seen(np.where(seen, y, 0.0)[:, None], values)[seen]
             L = np.linalg.cholesky(noise[np.ix_(seen, seen)])
             squares = (np.linalg.solve(L, off) ** 2).sum(axis=0)
-            own = -0.5 * squares - np.log(np.diagonal(L)).sum() - 0.5 * seen.sum() * _LOG_2PI
+            own = log_peak(seen.sum(), 2.0 * np.log(np.diagonal(L)).sum()) - 0.5 * squares
             logs = self.logs + own.reshape(groups, each)
             top = logs.max(axis=1, keepdims=True)
             sums = top[:, 0] + np.log(np.exp(logs - top).sum(axis=1))

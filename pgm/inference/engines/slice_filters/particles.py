@@ -13,12 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from pgm.cpds import CPD
+from pgm.distributions.normal import log_standard_normal
 from pgm.factors import GaussianFactor, OwnDensity, RowNormal
 from pgm.inference.engines.interface.observed_rows import ObservedRows
 from pgm.inference.engines.interface.part_tables import Template
 from pgm.runtime.clock import Clock
-
-_LOG_2PI = math.log(2.0 * math.pi)
 
 # For each variable and kind of step the parents: a variable, and its lag.
 Parents = Sequence[Sequence[Sequence[tuple[int, int]]]]
@@ -234,7 +233,7 @@ class _Walk:
         """A value with a normal density: drawn, or as observed with its log density."""
         if math.isnan(y):
             return mean + sd * self.random.standard_normal(mean.size), 0.0
-        return np.full(mean.size, y), -0.5 * ((y - mean) / sd) ** 2 - np.log(sd) - 0.5 * _LOG_2PI
+        return np.full(mean.size, y), log_standard_normal((y - mean) / sd) - np.log(sd)
 
     def resample(self, threshold: float) -> None:
         """Resample systematically the groups whose effective sample size is below the threshold."""

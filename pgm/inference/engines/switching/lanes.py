@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pgm.distributions.normal import LOG_2PI
 from pgm.errors import ImpossibleEvidence, InvalidArgument
 from pgm.inference.engines.kalman.schedule import factored
 from pgm.inference.engines.nonlinear.moments import Passed, joint, lower, over
 
-_LOG_2PI = 1.8378770664093453
 _NOTHING = 1e-14  # a standard deviation this small relative to the largest is a rounding error
 
 
@@ -102,7 +102,7 @@ def observed(
     mean = g.mean + (L21 @ e)[:, :, 0]
     with np.errstate(over="ignore"):
         squares = (e[:, :, 0] ** 2).sum(axis=1)
-    log = -0.5 * (squares + seen.sum() * _LOG_2PI) - np.log(sizes).sum(axis=1)
+    log = -0.5 * (squares + seen.sum() * LOG_2PI) - np.log(sizes).sum(axis=1)
     if np.isnan(log).any() or not np.isfinite(log).any():
         raise InvalidArgument(
             f"The observation of step {step} (the first is 0) leaves the range of floating-point numbers: a "
