@@ -174,8 +174,8 @@ def exactly(
         ways += '; where that is too large, engine="variational" has a lower bound'
     ways += '; engine="likelihood-weighting" and "gibbs" draw samples'
     raise InvalidArgument(
-        f"{listed(states)} {depend} on {listed(hidden)}, not observed: where a discrete variable has "
-        f"continuous parents there is no exact answer. {ways} (`query`, `marginals`, `probability`). "
+        f"{listed(states)} {depend} on {listed(hidden)}, not observed: a discrete variable with "
+        f"hidden continuous parents has no exact answer. {ways} (`query`, `marginals`, `probability`). "
         f"Or observe {listed(hidden)}."
     )
 

@@ -52,9 +52,10 @@ class InterfacePlan:
 
     def _lines(self) -> list[tuple[str, str]]:
         over = f": {listed(self.interface)}" if self.interface else ""
+        variables = "variable" if len(self.interface) == 1 else "variables"
         return [
             ("engine", "interface (exact)"),
-            ("interface", f"{len(self.interface):,} variables{over}"),
+            ("interface", f"{len(self.interface):,} {variables}{over}"),
             ("its table", f"{_as_text(self.entries)} entries"),
             ("largest table", f"{_as_text(self.largest)} entries; {self.heuristic}"),
             ("memory", f"{size_of(_float(self.bytes))} of {size_of(float(self.memory_limit))} allowed"),
