@@ -28,6 +28,7 @@ KNOWN = {
     "survey": ["9872.65  best", "told apart without one label: 88%"],  # as it was made: two kinds
     "tagger": ["hidden Markov model: 30 of 30", "commonest tag: 22 of 30"],
     "what_if": ["0.584 would without the drug, 0.726 with it"],  # 0.4 ... + 0.6 ..., by hand
+    "fish": ["line: 0.075 wrong"],  # 15 of 200, as scikit-learn's LogisticRegression(C=np.inf)
     "marginal_map": ["Rome, Ritz (0.28)", "Paris (0.40)", "Oslo"],  # 0.4 * 0.75 = 0.3 < 0.32
 }
 
