@@ -193,6 +193,10 @@ def _asked(node: str, given: Sequence[Variable], coding: str | Mapping[str, str]
     if coding is None:
         return {}
     states = [v.name for v in given if not v.continuous]
+    if isinstance(coding, str) and coding not in CODINGS:
+        raise InvalidArgument(
+            f"{node!r}: coding= is one of {listed(CODINGS)}, not {shown(coding)}.{nearest(coding, CODINGS)}"
+        )
     found = dict.fromkeys(states, coding) if isinstance(coding, str) else coding
     if not isinstance(found, Mapping):
         raise InvalidArgument(

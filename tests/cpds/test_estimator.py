@@ -671,10 +671,20 @@ def test_a_network_classifier_is_an_estimator_of_another_network():
     net = pgm.BayesianNetwork()
     net.add("a", 0.4)
     net.add("b", {"x": 0.2, "y": 0.3, "z": 0.5})
-    net.add("c", pgm.EstimatorCPD(model, parents=["a", "b"], coding="states"))
+    net.add("c", pgm.EstimatorCPD(model, parents=["a", "b"]))
+    turned = pgm.TANClassifier().fit({"a": a, "b": b}, y)
+    net.add("d", pgm.EstimatorCPD(turned, parents=["a", "b"]))
     for state in ("x", "y", "z"):
         own = model.predict_proba(np.array([[True, state]], dtype=object))[0]
         close(net.query("c", {"a": True, "b": state}).values, own, atol=1e-12)
+        own = turned.predict_proba({"a": [True], "b": [state]})[0]
+        close(net.query("d", {"a": True, "b": state}).values, own, atol=1e-12)
+    backwards = pgm.BayesianNetwork()
+    backwards.add("b", [0.5, 0.3, 0.2], states=["z", "y", "x"])  # states go in as they are, in any order
+    backwards.add("a", 0.4)
+    backwards.add("c", pgm.EstimatorCPD(model, parents=["a", "b"]))
+    given = {"a": True, "b": "y"}
+    close(backwards.query("c", given).values, net.query("c", given).values, atol=1e-12)
 
 
 def test_a_network_classifier_is_stacked_calibrated_cross_validated_and_in_a_pipeline():
@@ -905,3 +915,11 @@ def test_probabilities_that_are_off_by_rounding_sum_to_one():
     both = [net.probability({"c": state}, given={"u": 0.2}) for state in (False, True)]
     close(sum(both), 1.0, atol=1e-12)
     close(net.cpd("c").probability({"u": 0.2, "c": True}), both[1], atol=1e-12)
+
+
+def test_an_unknown_coding_is_refused_where_no_parent_has_states_too():
+    net = pgm.BayesianNetwork()
+    net.add("x", pgm.Gaussian(0.0, sd=1.0))
+    model = LogisticRegression().fit([[-1.0], [1.0]], [False, True])
+    with pytest.raises(pgm.InvalidArgument, match="Did you mean 'one-hot'"):
+        net.add("c", pgm.EstimatorCPD(model, parents=["x"], coding="onehot"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -47,6 +47,7 @@ class RowClassifier(Estimator):
     What a subclass adds: `_learn`, which returns what is kept, and `_log_joint`.
     """
 
+    takes_states: ClassVar[bool] = True  # what pgm.EstimatorCPD asks: whether states need no encoding
     class_prior: Any
     states: Any
     continuous: Any

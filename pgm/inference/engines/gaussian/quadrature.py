@@ -115,7 +115,8 @@ def _check_few(compiled: ModelSnapshot, open_: Sequence[Open]) -> None:
             hidden = [compiled.names[int(compiled.gaussians.positions[x])] for x in one.hidden]
             raise InvalidArgument(
                 f"{compiled.names[one.score.child]!r} depends on {listed(hidden)}, not observed: a grid "
-                f"covers at most {_MOST_HIDDEN} such inputs of an estimator. Observe some of them."
+                f"covers at most {_MOST_HIDDEN} such inputs of an estimator. Observe some of them, "
+                'or draw: engine="likelihood-weighting".'
             )
 
 
