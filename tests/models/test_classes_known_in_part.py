@@ -140,13 +140,13 @@ def test_the_column_of_classes_may_have_gaps() -> None:
         (lambda f, p: pgm.NaiveBayes(prior={"x": pgm.priors.NormalGamma()}).fit(f, p), 'estimate="mean"'),
         (
             lambda f, p: pgm.NaiveBayes("multinomial").fit({"x": np.abs(f["x"])}, p),
-            "learned from rows with a class only",
+            "learned only from rows with a class",
         ),
         (
             lambda f, p: pgm.DiscriminantAnalysis(
                 shared=False, prior=pgm.priors.NormalWishart([0.0, 0.0])
             ).fit({c: f[c] for c in NUMBERS}, p),
-            "leave the others out",
+            "leave out the rows without one",
         ),
     ],
 )

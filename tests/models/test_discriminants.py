@@ -200,7 +200,7 @@ def test_one_component_is_a_discriminant():
             "shared=False",
         ),
         (lambda: pgm.DiscriminantAnalysis().fit({"a": ["x", "y"]}, [0, 1]), "'a' has no state 'x'|'a'"),
-        (lambda: pgm.DiscriminantAnalysis().fit([[1.0], [1.0], [1.0]], [0, 1, 1]), "one value only"),
+        (lambda: pgm.DiscriminantAnalysis().fit([[1.0], [1.0], [1.0]], [0, 1, 1]), "a single value"),
         (
             lambda: pgm.DiscriminantAnalysis().fit([[1.0, 2], [np.nan, 3], [5, 6]], [0, 1, 0]),
             "'x0' has no value",

@@ -149,7 +149,7 @@ def test_rows_that_are_believed_fill_empty_cells() -> None:
     spread = (81.0 + variance + mean**2) / 2 - at**2
     assert cpd.bias[0, 1] == pytest.approx(at)
     assert cpd.sd[0, 1] == pytest.approx(np.sqrt(spread))
-    with pytest.raises(pgm.InvalidArgument, match=r"'x' has no variance left in the class 'a' beside 's'"):
+    with pytest.raises(pgm.InvalidArgument, match=r"'x' has no variance left in the class 'a' given 's'"):
         pgm.TANClassifier(bins=None, prior=0).fit(frame, y)
     with pytest.raises(pgm.InvalidArgument, match=r"'x' has one value in all rows"):
         pgm.TANClassifier(bins=None).fit({"x": [1.5] * 8, "s": frame["s"]}, y)

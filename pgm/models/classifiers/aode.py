@@ -25,23 +25,23 @@ class AODEClassifier(FamilyClassifier):
 
     For each column there is a network in which the class and that column are the parents of all others (with
     bins=None a continuous column is not a parent of discrete ones, which then have the class alone);
-    P(class, row) is the mean of what the networks say. Nothing is searched for, and missing cells are summed
-    out. There is no one network of it, but `networks` has all of them.
+    P(class, row) is the mean over the networks. There is no structure search, and missing cells are summed
+    out. It is no single network; `networks` has all of them.
 
     Args:
-        states: {column: its states, or pgm.Bins}, of columns whose states the data should not decide.
-        continuous: columns that are continuous although they could be states, as floats that are all whole.
+        states: {column: its states, or pgm.Bins}, for columns whose states are not to be read off the data.
+        continuous: columns to treat as continuous although their values could be states, as whole floats.
         bins: how these are cut into states: "mdlp" (where classes change), "quantile", "width" or "k-means"
-            (four states each), how many quantiles, or None: not at all; a column is then normal, its mean
-            linear in its continuous parent.
+            (four states each), how many quantiles, or None: not at all; a column is then normal with a
+            mean linear in its continuous parent.
         prior: a float, added to each count (Laplace's rule with 1, none with 0); "bdeu", "laplace", "k2", an
             object of pgm.priors, or {column: one of these}, `...` for the rest. A continuous column
-            gets so many pseudo-rows (1 for a named prior) in each class, which vary as all rows do.
-        class_prior: P(class): "uniform", a dict, or a list in the order of `classes_`; left out: the shares
-            of the rows.
-        unknown: a value that no row of `fit` had: "raise", or "missing" takes it as a gap.
+            gets that many pseudo-rows (1 for a named prior) in each class, which vary as all rows do.
+        class_prior: P(class): "uniform", a dict, or a list in the order of `classes_`; left out: the
+            frequencies of the classes.
+        unknown: what to do with a value that `fit` never saw: "raise", or take it as "missing".
 
-    After `fit` there are `classes_`, `class_prior_`, `n_features_in_` and, of a data frame,
+    After `fit` there are `classes_`, `class_prior_`, `n_features_in_` and, for a data frame,
     `feature_names_in_`.
 
     >>> import pgm
@@ -61,7 +61,7 @@ class AODEClassifier(FamilyClassifier):
         return {"_variables": data.variables} | self._ready(data.target, data.class_prior, cpds)
 
     def _learn_in_part(self, data: Training) -> dict[str, Any]:
-        """Each network by itself; P(class), which they share, is that of the rows that have one."""
+        """EM for each network by itself; P(class), which they share, comes from the rows with a class."""
         data = self._in_states(data)
         known = data.known()
         counts, cpds, reports = self._counts(known), {}, []
@@ -74,7 +74,7 @@ class AODEClassifier(FamilyClassifier):
         return {"_variables": data.variables, "fit_report_": slowest} | made
 
     def _ready(self, target: Variable, shares: np.ndarray, cpds: dict[str, dict[str, CPD]]) -> dict[str, Any]:
-        """What is kept of what was learned."""
+        """The attributes that `fit` sets."""
         coded = {}
         for first, those in cpds.items():
             if those[first].continuous and (made := with_integer_states(_of(target, shares, first, those))):
@@ -98,7 +98,7 @@ class AODEClassifier(FamilyClassifier):
             if not missing.any():
                 continue
             rest, others, n = some(codes, missing), some(values, missing), int(missing.sum())
-            if real:  # what depends on it is jointly normal: the engine integrates
+            if real:  # the columns that depend on it are jointly normal with it: the engine integrates it out
                 each = log_joint(self._coded[first], self._target, rest, others, n)
             else:
                 each = np.full((n, len(prior)), -np.inf)
@@ -117,9 +117,8 @@ class AODEClassifier(FamilyClassifier):
 
     def _network(self) -> BayesianNetwork:
         raise InvalidStructure(
-            f"This is the mean of {len(self._cpds):,} networks, whose arrows point different ways: "
-            "`.networks` has "
-            "them by the column that is the parent."
+            f"This is the mean of {len(self._cpds):,} networks with different arrows: `.networks` has them, "
+            "by the column that is the parent."
         )
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:

@@ -21,7 +21,7 @@ from .training import Training
 
 
 class _Augmented(FamilyClassifier):
-    """A class above all columns, and arrows among these."""
+    """A classifier in which the class is a parent of every column, with further arrows among the columns."""
 
     _cpds: dict[str, CPD]
     _sums: Sums
@@ -45,14 +45,14 @@ class _Augmented(FamilyClassifier):
         return {"_variables": data.variables, "class_prior_": shares, "fit_report_": found.report} | made
 
     def _begin(self, data: Training) -> tuple[dict[str, list[str]], dict[str, CPD]]:
-        """The parents of each column besides the class, and what is learned of it."""
+        """The parents of each column besides the class, and its distribution."""
         counts, names = self._counts(data), list(data.variables)
         parents = self._parents(Told.of(data, counts, max(1.0, self._belief())))
         families = {name: [names[u] for u in those] for name, those in zip(names, parents, strict=True)}
         return families, self._learned(data, counts, families)
 
     def _ready(self, target: Variable, shares: np.ndarray, cpds: dict[str, CPD]) -> dict[str, Any]:
-        """What is kept of what was learned."""
+        """The attributes that `fit` sets."""
         net = _network(target, shares, cpds)
         return {"_cpds": cpds, "_sums": Sums(cpds), "_coded": with_integer_states(net)}
 
@@ -102,29 +102,29 @@ class TANClassifier(_Augmented):
     """Tree-augmented naive Bayes, in scikit-learn's conventions: given the class, the columns form a tree.
 
     Each column has the class and one other column as parents: those with the largest mutual information given
-    the class (Friedman, Geiger & Goldszmidt 1997). Missing cells are summed out when it is asked, and left
-    out of the counts of their families when it learns. `to_network()` is the same as a Bayesian network.
+    the class (Friedman, Geiger & Goldszmidt 1997). Missing cells are summed out in predictions, and left out
+    of the counts of their families in `fit`. `to_network()` returns the same model as a Bayesian network.
 
     Args:
-        states: {column: its states, or pgm.Bins}, of columns whose states the data should not decide.
-        continuous: columns that are continuous although they could be states, as floats that are all whole.
+        states: {column: its states, or pgm.Bins}, for columns whose states are not to be read off the data.
+        continuous: columns to treat as continuous although their values could be states, as whole floats.
         bins: how these are cut into states: "mdlp" (where classes change), "quantile", "width" or "k-means"
-            (four states each), how many quantiles, or None: not at all; a column is then normal, its mean
-            linear in its continuous parents, and no parent of a discrete column.
+            (four states each), how many quantiles, or None: not at all; a column is then normal with a
+            mean linear in its continuous parents, and is no parent of a discrete column.
         prior: a float, added to each count (Laplace's rule with 1, none with 0); "bdeu", "laplace", "k2", an
             object of pgm.priors, or {column: one of these}, `...` for the rest. A continuous column
-            gets so many pseudo-rows (1 for a named prior) in each class, which vary as all rows do.
-        class_prior: P(class): "uniform", a dict, or a list in the order of `classes_`; left out: the shares
-            of the rows.
-        unknown: a value that no row of `fit` had: "raise", or "missing" takes it as a gap.
+            gets that many pseudo-rows (1 for a named prior) in each class, which vary as all rows do.
+        class_prior: P(class): "uniform", a dict, or a list in the order of `classes_`; left out: the
+            frequencies of the classes.
+        unknown: what to do with a value that `fit` never saw: "raise", or take it as "missing".
 
-    After `fit` there are `classes_`, `class_prior_`, `n_features_in_` and, of a data frame,
+    After `fit` there are `classes_`, `class_prior_`, `n_features_in_` and, for a data frame,
     `feature_names_in_`.
 
     >>> import pgm
     >>> rows = {"a": [0, 0, 1, 1] * 4, "b": [0, 1, 0, 1] * 4, "odd": [False, True, True, False] * 4}
-    >>> told = TANClassifier().fit(rows, "odd")  # naive Bayes could not tell
-    >>> told.predict({"a": [0, 1], "b": [1, 1]}).tolist()
+    >>> model = TANClassifier().fit(rows, "odd")  # naive Bayes could not tell
+    >>> model.predict({"a": [0, 1], "b": [1, 1]}).tolist()
     [True, False]
     """
 
@@ -135,25 +135,25 @@ class TANClassifier(_Augmented):
 class KDependenceClassifier(_Augmented):
     """Naive Bayes in which each column depends on up to k others; in scikit-learn's conventions.
 
-    The columns come in the order of what they tell of the class; each has as parents the class and those k of
-    the columns before it with the largest mutual information with it given the class (Sahami 1996). With k =
-    0 it is naive Bayes.
+    The columns are ordered by their mutual information with the class; the parents of each are the class and
+    the k columns before it that have the largest mutual information with it given the class (Sahami 1996).
+    With k = 0 it is naive Bayes.
 
     Args:
         k: how many parents a column has besides the class.
-        states: {column: its states, or pgm.Bins}, of columns whose states the data should not decide.
-        continuous: columns that are continuous although they could be states, as floats that are all whole.
+        states: {column: its states, or pgm.Bins}, for columns whose states are not to be read off the data.
+        continuous: columns to treat as continuous although their values could be states, as whole floats.
         bins: how these are cut into states: "mdlp" (where classes change), "quantile", "width" or "k-means"
-            (four states each), how many quantiles, or None: not at all; a column is then normal, its mean
-            linear in its continuous parents, and no parent of a discrete column.
+            (four states each), how many quantiles, or None: not at all; a column is then normal with a
+            mean linear in its continuous parents, and is no parent of a discrete column.
         prior: a float, added to each count (Laplace's rule with 1, none with 0); "bdeu", "laplace", "k2", an
             object of pgm.priors, or {column: one of these}, `...` for the rest. A continuous column
-            gets so many pseudo-rows (1 for a named prior) in each class, which vary as all rows do.
-        class_prior: P(class): "uniform", a dict, or a list in the order of `classes_`; left out: the shares
-            of the rows.
-        unknown: a value that no row of `fit` had: "raise", or "missing" takes it as a gap.
+            gets that many pseudo-rows (1 for a named prior) in each class, which vary as all rows do.
+        class_prior: P(class): "uniform", a dict, or a list in the order of `classes_`; left out: the
+            frequencies of the classes.
+        unknown: what to do with a value that `fit` never saw: "raise", or take it as "missing".
 
-    After `fit` there are `classes_`, `class_prior_`, `n_features_in_` and, of a data frame,
+    After `fit` there are `classes_`, `class_prior_`, `n_features_in_` and, for a data frame,
     `feature_names_in_`.
 
     >>> import pgm

@@ -1,4 +1,4 @@
-"""What each column of naive Bayes says of the class: statistics, what is learned of them, logarithms."""
+"""The columns of naive Bayes: their sufficient statistics, distributions and log-likelihoods."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def spread(statistics: GaussianStatistics) -> float:
 
 @dataclass(eq=False)
 class Terms:
-    """Log likelihoods of the columns, ready for rows: an array with a column for each class."""
+    """Log-likelihoods of the columns, ready to be added up for rows, a column for each class."""
 
     k: int
     tables: list[str] = field(default_factory=list)
@@ -90,7 +90,7 @@ class Terms:
             with np.errstate(divide="ignore"):
                 parts.append(np.vstack([np.zeros(k), np.log(cpd.values).T]))
             found.tables.append(name)
-            begin.append(at + 1)  # before the states stands the gap, which says nothing
+            begin.append(at + 1)  # the row before the states is for gaps, which add zero
             at += len(parts[-1])
         if parts:
             found.begin = np.array(begin, np.int64)
@@ -101,7 +101,7 @@ class Terms:
         return found
 
     def add(self, seen: Observations, sums: np.ndarray) -> np.ndarray:
-        """Add to a row for each row what its columns say."""
+        """Add to each row of `sums` the log-likelihoods of the row's columns."""
         there = [i for i, name in enumerate(self.tables) if name in seen.codes]
         if there:
             codes = np.empty((len(there), seen.n_rows), np.int32)
@@ -127,8 +127,8 @@ class Terms:
         for name in self.counted:
             if name not in seen.values or np.isnan(seen.values[name]).any():
                 raise InvalidArgument(
-                    f"The column {shown(name)} has a gap, and it is a count of a multinomial: how many there "
-                    "were in all is then not known. Write 0 where nothing was counted."
+                    f"The column {shown(name)} has a gap, but it is a count of a multinomial: the total is "
+                    "then unknown. Write 0 where nothing was counted."
                 )
         counts = np.column_stack([seen.values[name] for name in self.counted])
         refuse_negative(dict(zip(self.counted, counts.T, strict=True)))
@@ -153,9 +153,8 @@ def refuse_negative(counts: Mapping[str, np.ndarray]) -> None:
         if (column < 0.0).any():
             row = int((column < 0.0).argmax())
             raise InvalidArgument(
-                f"Negative values in data: the column {shown(name)} is a count of a multinomial, and row "
-                f"{row:,} "
-                f"has {column[row]:g}."
+                f"Negative values in data: the column {shown(name)} is a count of a multinomial, but row "
+                f"{row:,} has {column[row]:g}."
             )
 
 
@@ -166,7 +165,7 @@ def normal(
 
     Args:
         name: of the column.
-        blank: such a distribution without numbers of its own.
+        blank: such a distribution with placeholder parameters.
         statistics: of its rows.
         rule: the prior.
         floor: what is added to each variance.
@@ -176,8 +175,7 @@ def normal(
     if rule.conjugate is None and rule.pseudo is None and not seen.all():
         state = target.states[int((~seen).argmax())]
         raise InvalidArgument(
-            f"The column {shown(name)} has no value in any row of the class {shown(state)}: give it a "
-            "prior, "
+            f"The column {shown(name)} has no value in any row of the class {shown(state)}: give it a prior, "
             f"prior={{{name!r}: pgm.priors.NormalGamma(...), ...: 1}}."
         )
     made = rule.fitted(blank, statistics)
@@ -187,8 +185,8 @@ def normal(
     if (variance <= 0.0).any():
         state = target.states[int((variance <= 0.0).argmax())]
         raise InvalidArgument(
-            f"The column {shown(name)} has one value only in the class {shown(state)}, and its variance "
-            "collapses to nothing: leave the column out, or raise var_smoothing=."
+            f"The column {shown(name)} has a single value in the class {shown(state)}, so its variance there "
+            "is zero: leave the column out, or raise var_smoothing=."
         )
     return with_moments(made, mean, variance)
 

@@ -107,7 +107,7 @@ class Estimator(Tabular):
         return _not_fitted()(text)
 
     def _begun(self) -> str:
-        """The options that are not as they are by themselves."""
+        """The call of the constructor, with the options that differ from their defaults."""
         plain = inspect.signature(type(self)).parameters
         said = [
             f"{name}={shown(value)}"
@@ -150,7 +150,7 @@ def column_vector(what: str) -> None:
 
 
 def labels_of(y: Any, count: int, what: str = "rows") -> np.ndarray:
-    """The class of each row, checked; what they are follows from `classes_of`.
+    """The class of each row, as an array of the right length; `classes_of` checks what they are.
 
     >>> labels_of(["a", "b"], 2).tolist()
     ['a', 'b']
@@ -170,7 +170,7 @@ def labels_of(y: Any, count: int, what: str = "rows") -> np.ndarray:
 
 
 def labelled(labels: np.ndarray) -> np.ndarray:
-    """Which rows have a class: None and NaN are none.
+    """Which rows have a class; None and NaN mean no class.
 
     >>> labelled(np.array(["a", None], dtype=object)).tolist()
     [True, False]
@@ -195,7 +195,7 @@ def _missing(labels: np.ndarray) -> np.ndarray:
 
 
 def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The classes in order, and which of them each row is of.
+    """The classes in order, and the index of each row's class.
 
     >>> [a.tolist() for a in classes_of(np.array(["b", "a", "b"]))]
     [['a', 'b'], [1, 0, 1]]
@@ -234,7 +234,7 @@ def at_least_two(classes: np.ndarray) -> None:
 
 
 def class_prior_of(given: Any, classes: Sequence[Any], counts: np.ndarray) -> np.ndarray:
-    """P(class): their shares, or as the user says.
+    """P(class): the frequencies of the classes, or as the user says.
 
     >>> class_prior_of(None, ["a", "b"], np.array([1.0, 3.0])).tolist()
     [0.25, 0.75]

@@ -1,4 +1,4 @@
-"""What is said of rows where mistakes have a price."""
+"""Decisions about rows: the class with the smallest expected loss, or none."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class Decisions(Frozen, Tabular):
-    """For each row the action of the smallest expected loss: a class, or None, which is to name none.
+    """For each row the action with the smallest expected loss: to name a class, or none (None).
 
-    `.decisions` are the classes named, `.expected_loss` what that costs, `.risk` what each action would, a
-    column for each of `.actions`.
+    `.decisions` are the actions taken, `.expected_loss` is their expected loss, `.risk` that of every action,
+    a column for each of `.actions`.
     """
 
     __slots__ = ("actions", "posterior", "risk")
@@ -46,7 +46,7 @@ class Decisions(Frozen, Tabular):
             shares: P(class | row), a row for each row.
             target: the class.
             loss: an array (true, named), a dict of pairs, or None: each mistake costs 1.
-            reject: what it costs to name none.
+            reject: the loss of naming no class; None: this is not allowed.
         """
         cost = loss_matrix(target, loss)
         actions: tuple[Any, ...] = target.states
@@ -65,7 +65,7 @@ class Decisions(Frozen, Tabular):
 
     @property
     def decisions(self) -> np.ndarray:
-        """The class that is named for each row; None where none is."""
+        """The class that is named for each row; None where the row is rejected."""
         best = self.risk.argmin(axis=1)
         if None not in self.actions:
             return np.asarray(np.array(self.actions)[best])
@@ -82,7 +82,7 @@ class Decisions(Frozen, Tabular):
 
     @property
     def expected_loss(self) -> np.ndarray:
-        """What the decision about each row costs, on average."""
+        """The expected loss of the decision about each row."""
         return np.asarray(self.risk.min(axis=1))
 
     @property
@@ -98,18 +98,18 @@ class Decisions(Frozen, Tabular):
         """Return decisions and expected losses as lists.
 
         >>> import pgm
-        >>> told = pgm.NaiveBayes().fit([[0], [1], [1]], ["a", "b", "b"])
-        >>> told.decide([[1]]).to_dict()["decision"]
+        >>> model = pgm.NaiveBayes().fit([[0], [1], [1]], ["a", "b", "b"])
+        >>> model.decide([[1]]).to_dict()["decision"]
         ['b']
         """
         return {"decision": self.decisions.tolist(), "expected_loss": self.expected_loss.tolist()}
 
     def to_pandas(self) -> Any:
-        """Return a data frame with a row for each row: the decision, its expected loss, that of each action.
+        """Return a data frame of the rows: the decision, its expected loss, and the loss of each action.
 
         >>> import pgm
-        >>> told = pgm.NaiveBayes().fit([[0], [1], [1]], ["a", "b", "b"])
-        >>> list(told.decide([[1]], reject=0.3).to_pandas().columns)
+        >>> model = pgm.NaiveBayes().fit([[0], [1], [1]], ["a", "b", "b"])
+        >>> list(model.decide([[1]], reject=0.3).to_pandas().columns)
         ['decision', 'expected loss', 'loss of a', 'loss of b', 'loss of none']
         """
         import pandas as pd
@@ -151,8 +151,8 @@ class Decisions(Frozen, Tabular):
             InvalidArgument: there are more rows than a picture shows.
 
         >>> import pgm
-        >>> told = pgm.NaiveBayes().fit([[0], [1], [1]], ["a", "b", "b"])
-        >>> told.decide([[0], [1]]).plot().get_ylabel()
+        >>> model = pgm.NaiveBayes().fit([[0], [1], [1]], ["a", "b", "b"])
+        >>> model.decide([[0], [1]]).plot().get_ylabel()
         'expected loss'
         """
         from pgm import plot
@@ -162,7 +162,7 @@ class Decisions(Frozen, Tabular):
 
 
 def loss_matrix(target: Variable, loss: Any) -> np.ndarray:
-    """What it costs to name each class (columns) when another is true (rows), checked.
+    """The loss of naming each class (columns) when each is the true one (rows), checked.
 
     >>> loss_matrix(Variable("c", ["a", "b"]), {("a", "b"): 5}).tolist()
     [[0.0, 5.0], [0.0, 0.0]]
@@ -184,8 +184,7 @@ def loss_matrix(target: Variable, loss: Any) -> np.ndarray:
     if found.shape != (k, k):
         raise InvalidArgument(
             f"loss= has a row for each of the {k} true classes and a column for each class named, not the "
-            "shape "
-            f"{found.shape}."
+            f"shape {found.shape}."
         )
     if not np.isfinite(found).all():
         raise InvalidArgument("loss= has finite numbers only.")

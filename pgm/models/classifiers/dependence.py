@@ -1,4 +1,4 @@
-"""What columns tell of each other given the class, and the parents that follow from it."""
+"""Mutual information between columns given the class, and the parents that are chosen by it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .column_terms import moments
 from .lines import rows_like
 from .training import Training
 
-_ROUNDED = 9  # digits, in nats: what is as good as equal goes by the order of the columns
+_ROUNDED = 9  # digits, in nats: ties but for rounding go by the order of the columns
 
 
 def information(table: np.ndarray) -> float:
@@ -32,7 +32,7 @@ def information(table: np.ndarray) -> float:
 
 
 class Told(NamedTuple):
-    """Mutual information of columns, in nats; continuous ones are normal given the class, and a state."""
+    """Mutual information of columns, in nats; a continuous one is normal given the class and a state."""
 
     of_class: np.ndarray  # I(column; class)
     of_each_other: np.ndarray  # I(a; b | class), -inf on the diagonal
@@ -40,12 +40,13 @@ class Told(NamedTuple):
 
     @classmethod
     def of(cls, data: Training, counts: Counts, belief: float) -> Told:
-        """Count states, and add up moments of continuous columns.
+        """The information that these rows show, by counts of states and moments of continuous columns.
 
         Args:
             data: the rows.
             counts: of the class, which is column 0, and of the columns.
-            belief: how many rows a variance is believed in, that of the class before any state is known.
+            belief: how many pseudo-rows each class gets, which vary as all rows do, and each state within a
+                class, which vary as the class does.
         """
         names = list(data.variables)
         n = len(names)
@@ -105,7 +106,7 @@ def _of_classes(values: np.ndarray, data: Training, belief: float) -> float:
 
 
 def _gain(above: GaussianStatistics, cells: GaussianStatistics, of: np.ndarray, belief: float) -> float:
-    """How much narrower cells are than what they are cells of: the mean of the logarithm of that."""
+    """The mean of log(sd of the enclosing cell / sd of the cell), over rows."""
     wide = GaussianStatistics(above.weight[of], above.mean[of], above.scatter[of])
     made = cells + rows_like(wide, belief)
     some = (cells.weight > 0.0) & (wide.scatter[:, 0, 0] > 0.0)
@@ -118,9 +119,9 @@ def _gain(above: GaussianStatistics, cells: GaussianStatistics, of: np.ndarray, 
 def tree(told: Told) -> list[tuple[int, ...]]:
     """The tree with the largest mutual information given the class (Friedman & al. 1997): parents of columns.
 
-    The first column is its root; where some columns are continuous, the first discrete one: none of those is
-    a parent of states. The heaviest tree with that is found by linking columns of states first, for their
-    parents are among themselves.
+    The root is the first column or, where some are continuous, the first discrete one, for a continuous
+    column is never the parent of a discrete one. Linking the discrete columns first gives the heaviest such
+    tree, because their parents are all discrete.
     """
     n, weights = len(told.real), told.of_each_other
     root = told.real.index(False) if False in told.real else 0
@@ -137,10 +138,10 @@ def tree(told: Told) -> list[tuple[int, ...]]:
 
 
 def most_telling(told: Told, k: int) -> list[tuple[int, ...]]:
-    """The parents of each column: up to k of those that tell more of the class (Sahami 1996).
+    """The parents of each column: up to k of those more informative of the class (Sahami 1996).
 
     Args:
-        told: what columns tell.
+        told: the mutual information.
         k: how many parents besides the class; a discrete column has no continuous ones.
     """
     n = len(told.real)

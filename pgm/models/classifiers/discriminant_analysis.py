@@ -29,9 +29,9 @@ _SMOOTHED = 1e-3  # of the variance of a column, where a covariance is singular
 
 
 class Discriminant(NamedTuple):
-    """g(x) = x W x + w x + w0 of a class: the class of the largest is chosen."""
+    """g(x) = x W x + w x + w0 of a class; the class with the largest is chosen."""
 
-    quadratic: np.ndarray  # W; zeros where all classes share a covariance, for then it makes no difference
+    quadratic: np.ndarray  # W; zeros where all classes share a covariance: the term cancels
     linear: np.ndarray  # w
     constant: float  # w0
 
@@ -41,28 +41,28 @@ class DiscriminantAnalysis(RowClassifier):
 
     The rows of a class are normal. With one covariance for all classes the discriminants are linear (as in
     scikit-learn's LinearDiscriminantAnalysis), with one for each class quadratic
-    (QuadraticDiscriminantAnalysis). Rows may have gaps: what is missing is expected when it learns (EM), and
-    summed out when it is asked. `to_network()` is the same as a Bayesian network.
+    (QuadraticDiscriminantAnalysis). Rows may have gaps: `fit` learns from them by EM, predictions integrate
+    them out. `to_network()` returns the same model as a Bayesian network.
 
     Args:
-        form: which covariances there are: "full", "diagonal" (columns are independent in a class) or
-            "spherical" (and have one variance).
+        form: the form of the covariances: "full", "diagonal" (columns are independent within a class) or
+            "spherical" (these, with a single variance).
         shared: whether all classes have one covariance.
-        prior: a `pgm.priors.NormalWishart` of mean and precision of each class, which are then averaged over:
-            for form="full", shared=False.
-        class_prior: P(class): "uniform", a dict, or a list in the order of `classes_`; left out: the shares
-            of the rows.
-        var_smoothing: this part of the variance of each column is added to its variances; "auto": none, but
-            where a covariance is singular 0.001, with a warning.
+        prior: a `pgm.priors.NormalWishart` for mean and precision of each class, over which predictions then
+            average; needs form="full", shared=False.
+        class_prior: P(class): "uniform", a dict, or a list in the order of `classes_`; left out: the
+            frequencies of the classes.
+        var_smoothing: this fraction of each column's variance is added to its variance within classes;
+            "auto": none, or 0.001 with a warning if a covariance is singular.
 
     After `fit` there are `classes_`, `class_prior_`, `means_`, `covariances_` (one for each class),
     `discriminants_` ({class: Discriminant}), `fit_report_` (of EM, where there were gaps), `var_smoothing_`,
-    `n_features_in_` and, of a data frame, `feature_names_in_`.
+    `n_features_in_` and, for a data frame, `feature_names_in_`.
 
     >>> import pgm
     >>> rows = [[1.0, 2.0], [2.0, 1.0], [3.0, 3.5], [6.0, 5.0], [7.0, 7.0], [8.0, 5.5]]
-    >>> told = DiscriminantAnalysis().fit(rows, ["a", "a", "a", "b", "b", "b"])
-    >>> told.predict([[4.0, 3.0], [5.0, 4.5]]).tolist()
+    >>> model = DiscriminantAnalysis().fit(rows, ["a", "a", "a", "b", "b", "b"])
+    >>> model.predict([[4.0, 3.0], [5.0, 4.5]]).tolist()
     ['a', 'b']
     """
 
@@ -114,7 +114,7 @@ class DiscriminantAnalysis(RowClassifier):
     def _learn_in_part(self, data: Training) -> dict[str, Any]:
         if self.prior is not None:
             raise InvalidArgument(
-                "prior= averages over what is learned of rows with a class: leave the others out, or prior=."
+                "prior= needs a class for every row: leave out the rows without one, or leave out prior=."
             )
         return self._learn(data)
 
@@ -135,7 +135,7 @@ class DiscriminantAnalysis(RowClassifier):
             found = learned(rows, data, self.form, bool(self.shared), _SMOOTHED, keep)
             warn(
                 f"{error.why} So {_SMOOTHED:g} of the variance of each column was added to its variances "
-                f"(var_smoothing={_SMOOTHED:g}, which says so silently)."
+                f"(pass var_smoothing={_SMOOTHED:g} to do so without this warning)."
             )
             return *found, _SMOOTHED
 
@@ -147,7 +147,7 @@ class DiscriminantAnalysis(RowClassifier):
                 'prior= is for form="full", shared=False: each class has its own covariance.'
             )
         if np.isnan(rows).any():
-            raise InvalidArgument("prior= has no effect on gaps: rows with gaps are learned from without it.")
+            raise InvalidArgument("prior= needs rows without gaps: leave those with gaps out, or prior=.")
         k = data.target.card
         beliefs = []
         for c in range(k):
@@ -218,7 +218,7 @@ class DiscriminantAnalysis(RowClassifier):
 def discriminants(
     normals: Normals, target: Variable, prior: np.ndarray, shared: bool
 ) -> dict[Any, Discriminant]:
-    """Log P(x, class) as a quadratic of x, but for what no class changes: (2 pi)^d, and what they share."""
+    """Log P(x, class) as a quadratic in x, without the terms that are the same for all classes."""
     found = {}
     for c, (mean, covariance) in enumerate(zip(*normals, strict=True)):
         precision = np.linalg.inv(covariance)

@@ -1,6 +1,6 @@
-"""What classifiers share whose columns have the class and others as parents: a table or lines for each.
+"""The base of classifiers whose columns have the class and other columns as parents.
 
-Continuous columns are cut where classes change, or with bins=None are normal given their parents.
+Continuous columns are cut into bins, or with bins=None are linear Gaussian given their parents.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .training import Training
 
 
 class FamilyClassifier(RowClassifier):
-    """A classifier whose columns have parents; continuous ones are cut into states, or linear Gaussian."""
+    """A classifier whose columns may have other columns as parents, beside the class."""
 
     bins: Any
     prior: Any
@@ -56,7 +56,7 @@ class FamilyClassifier(RowClassifier):
         method, count = self._cuts()
         variables, codes = dict(data.variables), dict(data.codes)
         for name, values in data.values.items():
-            if method == "mdlp":  # which goes by classes
+            if method == "mdlp":  # which needs the classes
                 rows = data.labels >= 0
                 bins = bins_of(values[rows], method, count, data.labels[rows], data.weights[rows])
             else:
@@ -92,11 +92,11 @@ class FamilyClassifier(RowClassifier):
     def _learned(
         self, data: Training, counts: Counts, families: Mapping[str, Sequence[str]]
     ) -> dict[str, CPD]:
-        """The distribution of each column, given the class and others.
+        """The distribution of each column, given the class and its other parents.
 
         Args:
             data: the rows.
-            counts: of them.
+            counts: their counts, of the class and all columns.
             families: {column: its parents besides the class}.
         """
         place = {name: i + 1 for i, name in enumerate(data.variables)}
@@ -128,13 +128,13 @@ class FamilyClassifier(RowClassifier):
     def _climbed(
         self, data: Training, families: Mapping[str, Sequence[str]], cpds: Mapping[str, CPD], keep: bool
     ) -> Fit:
-        """Learn the same families also from rows without a class.
+        """Learn the same families by EM, from rows without a class too.
 
         Args:
             data: the rows.
             families: {column: its parents besides the class}.
-            cpds: as the rows with a class teach them.
-            keep: whether P(class) stays.
+            cpds: as learned from the rows with a class.
+            keep: whether P(class) stays fixed.
         """
         made = self._rules({name: cpd for name, cpd in cpds.items() if cpd.tabular}, data)
         known = data.known()
@@ -164,7 +164,7 @@ class FamilyClassifier(RowClassifier):
 
 
 class Sums:
-    """Log P(class, row) of a network, as sums over its columns, for rows whose parents are all there."""
+    """Log P(class, row) of a network, as sums over its columns, for rows whose parents are all observed."""
 
     def __init__(self, cpds: Mapping[str, CPD]) -> None:
         self.cpds = cpds
@@ -191,12 +191,12 @@ class Sums:
     def add(
         self, codes: Mapping[str, np.ndarray], values: Mapping[str, np.ndarray], sums: np.ndarray
     ) -> np.ndarray:
-        """Add to each row what its columns say; where its child is missing a family says nothing.
+        """Add to each row the log probability of each column; a column that is missing adds nothing.
 
         Args:
-            codes: of the columns of states; parents are not missing.
+            codes: of the discrete columns; parents are not missing.
             values: of the continuous columns; parents are not missing.
-            sums: a row for each row, a column for each class.
+            sums: what to add to, a row for each row, a column for each class.
         """
         if self.families:
             places = np.zeros((len(self.families), len(sums)), np.int32)
@@ -213,7 +213,7 @@ class Sums:
 def with_all(
     seen: Observations, variables: Mapping[str, Variable]
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """The codes and values of all columns; of one that is not there everything is missing."""
+    """The codes and values of all columns; an absent column is missing in every row."""
     nothing, nowhere = np.full(seen.n_rows, -1, np.int32), np.full(seen.n_rows, np.nan)
     codes = {n: seen.codes.get(n, nothing) for n, v in variables.items() if not v.continuous}
     return codes, {n: seen.values.get(n, nowhere) for n, v in variables.items() if v.continuous}
@@ -225,7 +225,7 @@ def some(columns: Mapping[str, np.ndarray], rows: np.ndarray) -> dict[str, np.nd
 
 
 def with_integer_states(net: BayesianNetwork) -> BayesianNetwork | None:
-    """The same network with the codes for states: rows of codes are read fast; None if it has other kinds."""
+    """The same network with codes as states, which are read fast; None if some node has another kind."""
     if not all(type(net.cpd(name)) in (TableCPD, LinearGaussian) for name in net.nodes):
         return None
     named = {
@@ -260,9 +260,9 @@ def log_joint(
     """Log P(class, row) for rows with gaps, which the engine sums out.
 
     Args:
-        net: with whole numbers for states.
+        net: with codes as states.
         target: the class.
-        codes: of the columns of states, -1 where missing.
+        codes: of the discrete columns, -1 where missing.
         values: of the continuous columns, NaN where missing.
         n: how many rows.
     """
@@ -274,5 +274,5 @@ def log_joint(
 
 
 def counted_states(variable: Variable) -> str:
-    """How many states a column has, for print."""
+    """How many states a column has, as printed in tables."""
     return "continuous" if variable.continuous else f"{variable.card:,}"

@@ -1,4 +1,4 @@
-"""Rows whose class is known for some only: networks learn from them by the one EM."""
+"""Rows of which only some have a class: networks learn from all of them by EM."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _STEPS, _TOL = 1000, 1e-10
 
 
 def climbed(data: Training, cpds: Iterable[CPD], made: Mapping[str, Rule], *, keep_shares: bool) -> Fit:
-    """Learn from all rows, beginning with what those that have a class teach.
+    """Learn from all rows by EM, starting from what was learned from those with a class.
 
     Args:
         data: the rows.
-        cpds: of the columns, as rows with a class teach them.
+        cpds: of the columns, as learned from the rows with a class.
         made: how each is learned.
-        keep_shares: whether P(class) stays as it is.
+        keep_shares: whether P(class) stays fixed.
     """
     target = data.target
     net = BayesianNetwork._from_cpds(

@@ -30,14 +30,14 @@ def line_of(
 ) -> tuple[LinearGaussian, GaussianStatistics, GaussianStatistics]:
     """A continuous column as a linear function of continuous parents, for each class and state of the others.
 
-    Rows are added that vary as those around: to each class as all, to each state in it as the class. Returns
-    the line, the statistics of the rows, and those of what is added.
+    Pseudo-rows are added: to each class some that vary as all rows do, to each state within it some that vary
+    as the class does. Returns the linear Gaussian, the statistics of the rows, and those of the pseudo-rows.
 
     Args:
         data: the rows; those with a gap in the family are left out.
         name: of the column.
-        parents: others, besides the class.
-        rows: how many are added.
+        parents: its parents besides the class.
+        rows: how many pseudo-rows are added to each.
     """
     child, given = data.variables[name], [data.variables[p] for p in parents]
     switches, causes = [v for v in given if not v.continuous], [v for v in given if v.continuous]
@@ -56,8 +56,8 @@ def line_of(
     above = every.gathered(codes[:, :0], values, weights)
     if not above.scatter[0, -1, -1] > 0.0:
         raise InvalidArgument(
-            f"The column {shown(name)} has one value in all rows, or none given its parents: it tells "
-            "nothing of the class. Leave it out."
+            f"The column {shown(name)} has one value in all rows, or none where its parents are observed: it "
+            "cannot tell classes apart. Leave it out."
         )
     cells = of_class.gathered(codes[:, :1], values, weights)
     added = rows_like(_repeated(above, data.target.card), rows)
@@ -68,10 +68,10 @@ def line_of(
     sd = np.asarray(made.sd)
     if not (sd > 0.0).all():
         at = np.unravel_index(int((sd <= 0.0).argmax()), sd.shape)
-        state, beside = data.target.states[int(at[0])], f" beside {listed(parents)}" if parents else ""
+        state, given_parents = data.target.states[int(at[0])], f" given {listed(parents)}" if parents else ""
         raise InvalidArgument(
-            f"The column {shown(name)} has no variance left in the class {shown(state)}{beside}: give it a "
-            "prior, prior=1, or cut it into states with bins=."
+            f"The column {shown(name)} has no variance left in the class {shown(state)}{given_parents}: give "
+            "it a prior, prior=1, or cut it into states with bins=."
         )
     return made, cells, added
 
@@ -85,7 +85,7 @@ class Lines:
     """Log densities of continuous columns, for rows whose parents are all observed."""
 
     def __init__(self, cpds: Mapping[str, LinearGaussian]) -> None:
-        """Take the lines; the first parent of each is the class."""
+        """Take linear Gaussians; the first parent of each is the class."""
         self.cpds = dict(cpds)
 
     def add(
@@ -94,9 +94,9 @@ class Lines:
         """Add to each row the log density of its continuous values; one that is missing adds nothing.
 
         Args:
-            codes: of the columns of states.
+            codes: of the discrete columns.
             values: of the continuous columns.
-            sums: a row for each row, a column for each class.
+            sums: what to add to, a row for each row, a column for each class.
         """
         k = sums.shape[1]
         for name, cpd in self.cpds.items():

@@ -1,4 +1,4 @@
-"""Classes that are mixtures of normals: some components for each, learned by EM."""
+"""Classes that are mixtures of normals: several components each, learned by EM."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ from .normal_rows import FORMS, Normals, check, variances
 from .row_classifier import RowClassifier, frozen
 from .training import Training, free_name
 
+_REMEDY = 'Leave columns out, take fewer components or form="diagonal", or raise prior=.'
+
 
 class Components(NamedTuple):
     """The mixtures of all classes."""
@@ -42,33 +44,33 @@ class Components(NamedTuple):
 class MixtureClassifier(RowClassifier):
     """A classifier whose classes are mixtures of normal distributions. Follows scikit-learn's conventions.
 
-    The classes are one mixture (`pgm.Mixture`) whose components each belong to a class, and the classes of
-    rows are labels: EM learns it, also from rows with gaps, and from rows without a class. What is missing is
-    summed out when it is asked. `to_network()` is the same as a Bayesian network, in which the component is a
-    hidden node.
+    All classes together are one mixture (`pgm.Mixture`), in which each component belongs to a class and the
+    classes of rows are labels. EM learns it, also from rows with gaps or without a class; predictions
+    integrate out what is missing. `to_network()` returns the same model as a Bayesian network, in which the
+    component is a hidden node.
 
     Args:
         n_components: how many normals each class has.
-        form: which covariances these have: "full", "diagonal" (columns are independent in a component) or
-            "spherical" (and have one variance).
-        prior: how many rows the belief is worth that the columns of a component vary as those of all rows:
-            it keeps components from collapsing to a point; 0: the largest likelihood.
-        class_prior: P(class): "uniform", a dict, or a list in the order of `classes_`; left out: the shares
-            of the rows.
-        starts: how often EM begins; the first time with rows along their principal axis, then from chance.
-            The best is kept.
-        max_iter: the largest number of steps.
-        tol: it has converged when a step gains no more, for each unit of log-likelihood.
-        seed: of the starts from chance.
+        form: the form of their covariances: "full", "diagonal" (columns are independent within a component)
+            or "spherical" (these, with a single variance).
+        prior: how many pseudo-rows each component gets, which vary as all rows do: they keep it from
+            collapsing to a point; 0: maximum likelihood.
+        class_prior: P(class): "uniform", a dict, or a list in the order of `classes_`; left out: the
+            frequencies of the classes.
+        starts: how many times EM is started: first from rows split along their principal axis, then at
+            random. The best is kept.
+        max_iter: the largest number of iterations.
+        tol: EM has converged when an iteration gains no more than this, relative to the log-likelihood.
+        seed: of the random starts.
 
     After `fit` there are `classes_`, `class_prior_`, `weights_`, `means_` and `covariances_` (of each class
-    and component), `fit_report_`, `n_iter_`, `n_features_in_` and, of a data frame,
+    and component), `fit_report_`, `n_iter_`, `n_features_in_` and, for a data frame,
     `feature_names_in_`.
 
     >>> import pgm
     >>> rows, y = [[0.0], [0.5], [9.5], [10.0], [4.5], [5.0], [5.25]], ["out"] * 4 + ["in"] * 3
-    >>> told = MixtureClassifier(n_components=2).fit(rows, y)
-    >>> told.predict([[0.2], [4.8], [9.9]]).tolist()
+    >>> model = MixtureClassifier(n_components=2).fit(rows, y)
+    >>> model.predict([[0.2], [4.8], [9.9]]).tolist()
     ['out', 'in', 'out']
     """
 
@@ -155,7 +157,7 @@ class MixtureClassifier(RowClassifier):
         return BayesianNetwork._from_cpds("classes of mixtures", [root, chosen, *columns])
 
     def predict_component(self, X: Any, of: Any) -> np.ndarray:
-        """P(component | row, class) of one class, a row for each row.
+        """P(component | row, class) for one class, a row for each row, a column for each component.
 
         Args:
             X: rows, as for `fit`.
@@ -167,8 +169,8 @@ class MixtureClassifier(RowClassifier):
 
         >>> import pgm
         >>> rows, y = [[0.0], [0.5], [9.5], [10.0], [4.5], [5.0], [5.25]], ["out"] * 4 + ["in"] * 3
-        >>> told = pgm.MixtureClassifier(n_components=2).fit(rows, y)
-        >>> told.predict_component([[0.2], [9.9]], of="out").argmax(axis=1).tolist()
+        >>> model = pgm.MixtureClassifier(n_components=2).fit(rows, y)
+        >>> model.predict_component([[0.2], [9.9]], of="out").argmax(axis=1).tolist()
         [0, 1]
         """
         seen = self._seen(X)
@@ -196,10 +198,12 @@ class MixtureClassifier(RowClassifier):
 
 
 def _variances(data: Training) -> np.ndarray:
-    """Of each column, all rows together, as a matrix."""
+    """The variance of each column over all rows, as a diagonal matrix."""
     found = variances(np.column_stack(list(data.values.values())), data.weights)
     if flat := [name for name, v in zip(data.variables, found.tolist(), strict=True) if v <= 0.0]:
-        raise InvalidArgument(f"{listed(flat)}: one value in all rows, which tells no class. Leave it out.")
+        raise InvalidArgument(
+            f"{listed(flat)}: one value in all rows, which cannot tell classes apart. Leave it out."
+        )
     return np.diag(found)
 
 
@@ -210,7 +214,7 @@ def _parts(emission: Any) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, eq=False)
 class _Spread:
-    """The belief, worth this many rows, that the columns of each component vary as those of all rows."""
+    """A prior worth this many pseudo-rows in each component, which vary as all rows do."""
 
     variances: np.ndarray  # (columns, columns)
     rows: float
@@ -232,12 +236,12 @@ class _Spread:
         return float(-0.5 * self.rows * (np.linalg.slogdet(covariance)[1] + traces).sum())
 
     def drawn(self, emission: Any, statistics: Any, random: np.random.Generator) -> Any:
-        """Nothing is drawn: a classifier has the most probable parameters."""
+        """Not needed: the classifier takes the most probable parameters, it draws none."""
         raise NotImplementedError
 
 
 class _Classes(MixtureLearning):
-    """How the mixture learns whose components belong to classes: the first m to the first, and so on."""
+    """EM of a mixture whose components belong to classes: the first m to the first class, and so on."""
 
     def __init__(self, data: Training, m: int, belief: _Spread, fixed: bool) -> None:
         """Take rows with their classes.
@@ -246,7 +250,7 @@ class _Classes(MixtureLearning):
             data: the rows.
             m: how many components each class has.
             belief: the prior.
-            fixed: whether P(class) is what the user says.
+            fixed: whether P(class) was given by the user and stays.
         """
         self.data, self.m, self.belief = data, m, belief
         self.class_prior = data.class_prior if fixed else None
@@ -263,7 +267,7 @@ class _Classes(MixtureLearning):
         self.clock, self.prior_emission = data.clock, belief
 
     def first(self, random: np.random.Generator | None) -> Parameters:
-        """Some rows of each class for each component: along the principal axis, or by chance."""
+        """Start from the rows of each class, cut into components along the principal or a random axis."""
         rows, data, classes = (
             np.column_stack(list(self.data.values.values())),
             self.data,
@@ -290,7 +294,7 @@ class _Classes(MixtureLearning):
         found = gathered(filled, shares.reshape(len(rows), -1), None, None, self.belief.form != "full")
         every = np.repeat(gathered(filled, own, None, None).mean, self.m, axis=0)
         mean = np.where(found.weight[:, None] > 0.0, found.mean, every)
-        rows_believed = max(self.belief.rows, 1.0)  # rows may be few: to begin with, components are wide
+        rows_believed = max(self.belief.rows, 1.0)  # a component may have few rows: begin with wide ones
         scatter = found.scatter + rows_believed * self.belief.variances
         spread = restricted(scatter, found.weight + rows_believed, self.belief.form)
         emission = self.model.emission._of(mean, spread)  # type: ignore[attr-defined]
@@ -300,7 +304,7 @@ class _Classes(MixtureLearning):
         return Parameters((data.class_prior[:, None] * within).reshape(-1), emission)
 
     def _means(self, rows: np.ndarray, own: np.ndarray, labels: np.ndarray) -> np.ndarray:
-        """The mean of each row's class, of what is there."""
+        """For each row the column means of its class, over the cells that are observed."""
         there = ~np.isnan(rows)
         total = there.T.astype(float) @ own
         sums = np.where(there, rows, 0.0).T @ own
@@ -308,12 +312,12 @@ class _Classes(MixtureLearning):
             j, c = np.argwhere(total <= 0.0)[0].tolist()
             raise InvalidArgument(
                 f"The column {shown(list(self.data.variables)[j])} has no value in any row of the class "
-                f"{shown(self.data.target.states[c])}: nothing says where it lies there."
+                f"{shown(self.data.target.states[c])}: its mean there cannot be learned."
             )
         return np.asarray((sums / total).T[labels])
 
     def maximise(self, now: Parameters, found: Counted, iteration: int) -> Parameters:
-        """The most probable mixture; P(class) stays if the user says it."""
+        """The most probable mixture; P(class) stays where the user gave it."""
         made = super().maximise(now, found, iteration)
         if self.class_prior is None:
             return made
@@ -332,11 +336,11 @@ class _Classes(MixtureLearning):
         def called(i: int) -> str:
             return f"component {i % self.m} of the class {shown(states[i // self.m])}"
 
-        check(Normals(*_parts(emission)), list(self.data.variables), called)
+        check(Normals(*_parts(emission)), list(self.data.variables), called, _REMEDY)
 
 
 def _cut(values: np.ndarray, weights: np.ndarray, m: int) -> np.ndarray:
-    """Which of m groups of about equal weight each value is in; equal ones are in the same."""
+    """Which of m groups of about equal weight each value is in; equal values share a group."""
     order = np.argsort(values, kind="stable")
     total = np.cumsum(weights[order]) / weights.sum()
     ends = values[order][np.searchsorted(total, np.arange(1, m) / m - 1e-9)]
@@ -344,7 +348,7 @@ def _cut(values: np.ndarray, weights: np.ndarray, m: int) -> np.ndarray:
 
 
 def _joint(rows: np.ndarray, now: Components) -> np.ndarray:
-    """Log of weight and density of each row, class and component."""
+    """Log of weight times density, for each row, class and component."""
     k, m = now.weights.shape
     logs = Gaussian(now.normals.means, covariance=now.normals.covariances).log_rows(rows)
     with np.errstate(divide="ignore"):

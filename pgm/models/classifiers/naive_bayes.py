@@ -44,33 +44,34 @@ class NaiveBayes(RowClassifier):
     """Naive Bayes: columns are independent given the class. Follows scikit-learn's conventions.
 
     P(class | row) is P(class) times the probability of each cell in that class, divided by the sum over the
-    classes. Columns may be of different kinds. A missing cell says nothing: it is left out of what is learned
-    and summed out of what is asked, which is exact. `to_network()` is the same as a Bayesian network.
+    classes. Columns may be of different kinds. A missing cell is left out of the counts in `fit` and summed
+    out in predictions, which is exact. `to_network()` returns the same model as a Bayesian network.
 
     Args:
-        columns: what the columns are: "auto", truths, text, whole numbers and categories have a table, floats
-            a normal distribution; or "categorical", "bernoulli" (False and True), "gaussian", "multinomial"
-            (counts of one draw of many, all such columns together); for all, or {column: kind}.
-        states: {column: its states, or pgm.Bins}, of columns whose states the data should not decide.
-        continuous: columns that are continuous although they could be states, as floats that are all whole.
+        columns: the kind of each column: "auto" (booleans, text, whole numbers and categories have a table,
+            floats a normal distribution), "categorical", "bernoulli" (False and True), "gaussian" or
+            "multinomial" (all such columns together are the counts of one multinomial); for all, or
+            {column: kind}.
+        states: {column: its states, or pgm.Bins}, for columns whose states are not to be read off the data.
+        continuous: columns to treat as continuous although their values could be states, as whole floats.
         prior: a float, added to each count (Laplace's rule with 1, none with 0); "bdeu", "laplace" or "k2";
             an object of pgm.priors; or {column: one of these}, `...` for the rest. `pgm.priors.Normal` and
             `NormalGamma` are for continuous columns.
-        estimate: "predictive": uncertainty about the parameters is averaged over; or the "mean" or the
-            "mode" of their posterior.
-        class_prior: P(class): "uniform", a dict, or a list in the order of `classes_`; left out: the shares
-            of the rows.
-        var_smoothing: this part of the largest variance of a column is added to all variances that have no
-            prior of their own, as in scikit-learn's GaussianNB.
-        unknown: a value that no row of `fit` had: "raise", or "missing" takes it as a gap.
+        estimate: "predictive" averages over the posterior of the parameters; "mean" and "mode" plug in its
+            mean or mode.
+        class_prior: P(class): "uniform", a dict, or a list in the order of `classes_`; left out: the
+            frequencies of the classes.
+        var_smoothing: this fraction of the largest column variance is added to every variance that has no
+            prior of its own, as in scikit-learn's GaussianNB.
+        unknown: what to do with a value that `fit` never saw: "raise", or take it as "missing".
 
-    After `fit` there are `classes_`, `class_prior_`, `n_features_in_` and, of a data frame,
+    After `fit` there are `classes_`, `class_prior_`, `n_features_in_` and, for a data frame,
     `feature_names_in_`.
 
     >>> import pgm
     >>> rows = {"wet": [True, True, False, None], "mm": [3.5, 2.0, 0.5, 0.25]}
-    >>> told = NaiveBayes().fit(rows, ["rain", "rain", "sun", "sun"])
-    >>> told.predict({"wet": [None, False], "mm": [4.25, None]}).tolist()
+    >>> model = NaiveBayes().fit(rows, ["rain", "rain", "sun", "sun"])
+    >>> model.predict({"wet": [None, False], "mm": [4.25, None]}).tolist()
     ['rain', 'sun']
     """
 
@@ -125,13 +126,13 @@ class NaiveBayes(RowClassifier):
         begun = self._learn(data.known())
         if begun["_counted"]:
             raise InvalidArgument(
-                f"{listed(begun['_counted'])}: counts of one multinomial are learned from rows with a class "
-                "only. Leave the others out."
+                f"{listed(begun['_counted'])}: the counts of a multinomial are learned only from rows with a "
+                "class. Leave the others out."
             )
         if begun["_students"]:
             raise InvalidArgument(
-                'Rows without a class go with estimate="mean" or "mode": what parameters predict whose '
-                "spread is learned too has no EM."
+                'Rows without a class need estimate="mean" or "mode": EM has no step for the Student '
+                'distributions that estimate="predictive" gives continuous columns.'
             )
         rules = self._rules(begun["_cpds"])
         found = climbed(data, begun["_cpds"].values(), rules, keep_shares=self.class_prior is not None)
@@ -144,7 +145,7 @@ class NaiveBayes(RowClassifier):
     def _from(
         self, data: Training, statistics: dict[str, Any], weight: np.ndarray, counted: list[str]
     ) -> dict[str, Any]:
-        """What is learned from these statistics."""
+        """The learned attributes, from sufficient statistics and the weight of each class."""
         if self.estimate not in ESTIMATES:
             raise InvalidArgument(f"estimate= is {listed(ESTIMATES)}, not {shown(self.estimate)}.")
         floor = self.var_smoothing
@@ -209,7 +210,7 @@ class NaiveBayes(RowClassifier):
         return rules(prior, estimate, {}, blank)
 
     def _alpha_of_counts(self) -> float:
-        """What is added to each count of a multinomial."""
+        """The pseudo-count that is added to each count of the multinomial."""
         said = self.prior.get(..., 0.0) if isinstance(self.prior, Mapping) else self.prior
         if isinstance(said, Laplace):
             return said.count
@@ -232,22 +233,22 @@ class NaiveBayes(RowClassifier):
         *,
         forget: float | None = None,
     ) -> Self:
-        """Learn from more rows, counted with those before: the same as one `fit` to all; returns itself.
+        """Learn from more rows, added to those before, as one `fit` to all of them; returns the classifier.
 
         Args:
             X: rows, as for `fit`; states of columns are those of the first call, or of `states=`.
             y: their classes.
-            classes: all classes there are, where the first rows may not have them; only in the first call.
+            classes: all classes, if the first rows may lack some; only in the first call.
             sample_weight: how much each row counts; 1 if left out.
-            forget: the share of all rows before that is forgotten: for what drifts.
+            forget: the share of the weight of earlier rows to forget, for data that drift.
 
         Raises:
-            UnknownState: a class or a value that was not there before.
+            UnknownState: a class or a value that the first call did not have.
             InvalidArgument, InvalidFrame: as for `fit`.
 
         >>> import pgm
-        >>> told = pgm.NaiveBayes(states={"x0": [0, 1]}).partial_fit([[0]], ["a"], classes=["a", "b"])
-        >>> told.partial_fit([[1], [1]], ["b", "b"]).predict_proba([[1]]).round(6).tolist()
+        >>> model = pgm.NaiveBayes(states={"x0": [0, 1]}).partial_fit([[0]], ["a"], classes=["a", "b"])
+        >>> model.partial_fit([[1], [1]], ["b", "b"]).predict_proba([[1]]).round(6).tolist()
         [[0.181818, 0.818182]]
         """
         first = not hasattr(self, "classes_")
@@ -255,10 +256,10 @@ class NaiveBayes(RowClassifier):
             first or isinstance(forget, bool) or not isinstance(forget, float) or not 0.0 < forget < 1.0
         ):
             raise InvalidArgument(
-                "forget= is the share of what was counted before that is forgotten, between 0 and 1, not "
+                "forget= is the share of the weight of earlier rows to forget, between 0 and 1, not "
                 f"{shown(forget)}."
                 if not first
-                else "forget= has no effect: nothing was learned before."
+                else "forget= has no effect in the first call: there are no earlier rows."
             )
         if first:
             data, named = self._read(X, y, sample_weight, classes)
@@ -332,14 +333,13 @@ class NaiveBayes(RowClassifier):
     def _network(self) -> BayesianNetwork:
         if self._counted:
             raise InvalidStructure(
-                f"{listed(self._counted)}: counts of one multinomial are not nodes, for nothing says how "
-                "many "
-                "draws there were; a network has the columns of other kinds only."
+                f"{listed(self._counted)}: the counts of a multinomial cannot be nodes, because the number "
+                "of draws is not modelled. For a network, give the columns another kind with columns=."
             )
         if self._students:
             raise InvalidStructure(
                 f"{listed(self._students)}: Student's distribution is not a local distribution of a network; "
-                'estimate="mean" takes a normal one.'
+                'estimate="mean" gives a normal one.'
             )
         root = TableCPD.trusted(self._target, (), frozen(self.class_prior_))
         return BayesianNetwork._from_cpds("naive Bayes", [root, *self._cpds.values()])
@@ -393,9 +393,8 @@ def _statistics(data: Training, counted: list[str]) -> dict[str, Any]:
             continue
         if np.isnan(x).any():
             raise InvalidFrame(
-                f"The column {shown(name)} has a gap, and it is a count of a multinomial: write 0 where "
-                "nothing "
-                "was counted."
+                f"The column {shown(name)} has a gap, but it is a count of a multinomial: write 0 where "
+                "nothing was counted."
             )
         refuse_negative({name: x})
         found[name] = np.bincount(data.labels, data.weights * x, k)
@@ -403,7 +402,7 @@ def _statistics(data: Training, counted: list[str]) -> dict[str, Any]:
 
 
 def blank_cpd(variable: Variable, given: tuple[Variable, ...]) -> CPD:
-    """A distribution of the kind that a column has, without numbers of its own."""
+    """A distribution of the column's kind, with placeholder parameters."""
     if variable.continuous:
         return LinearGaussian.standard(variable, given)
     shape = tuple(v.card for v in (*given, variable))
@@ -425,7 +424,7 @@ def _kinds(columns: Any, names: tuple[str, ...]) -> dict[str, str]:
 
 
 def _whole_states(name: str, given: Features) -> list[int] | None:
-    """The states of a column of floats that are whole; None: it says itself what they are."""
+    """The states of a column of whole floats; None for other types, which tell their states themselves."""
     column = given.frame[name] if isinstance(given.frame, Mapping) else None
     if column is None and hasattr(given.frame, "__getitem__"):
         column = given.frame[name]
@@ -438,9 +437,9 @@ def _whole_states(name: str, given: Features) -> list[int] | None:
     known = np.unique(values[~np.isnan(values)])
     if (known != np.floor(known)).any() or not known.size:
         raise InvalidFrame(
-            f"The column {shown(name)} is categorical, and has fractional values such as "
-            f"{joined(map(str, known[known != np.floor(known)][:3].tolist()), 3)}: cut it, "
-            f"states={{{name!r}: pgm.discretize(...)}}, or let it be gaussian."
+            f"The column {shown(name)} is declared categorical, but has fractional values such as "
+            f"{joined(map(str, known[known != np.floor(known)][:3].tolist()), 3)}: cut it into bins, "
+            f"states={{{name!r}: pgm.discretize(...)}}, or declare it gaussian."
         )
     return [int(value) for value in known.tolist()]
 

@@ -25,40 +25,40 @@ from .training import Training
 class NetworkClassifier(FamilyClassifier):
     """A Bayesian network that predicts one of its variables. Follows scikit-learn's conventions.
 
-    P(class | row) is the answer of the network to the row; what is missing is summed out, and what is neither
-    a column nor the class is hidden. `fit` learns the parameters of the given network, or if
-    there is none a network too. `NetworkClassifier.of(net, "class")` takes a network as it is.
+    P(class | row) is the posterior of the class in the network; missing cells are summed out, and a node that
+    is neither a column nor the class is hidden. `fit` learns the parameters of the given network, or, if none
+    is given, the structure too. `NetworkClassifier.of(net, "class")` takes a network as it is.
 
     Args:
-        net: a Bayesian network; `fit` learns the parameters of a copy; with kinds of distributions, if
-            it has them, and with states. Left out: a network is searched for.
+        net: a Bayesian network; `fit` learns the parameters of a copy, which keeps the states and the kinds
+            of distributions that it has. Left out: the structure is learned.
         target: the variable that is the class. Left out: the name of `y`, or "class".
-        search: how a network is searched for, as in `pgm.learn_structure`: "tabu", "hill-climb", ...
-        structure_score: what the search goes by: "bic", "bdeu", ...
+        search: how the structure is searched for, as in `pgm.learn_structure`: "tabu", "hill-climb", ...
+        structure_score: the score that the search maximises: "bic", "bdeu", ...
         prior: a pseudo-count, added to each count of tables (Laplace's rule with 1, none with 0), or as in
             `BayesianNetwork.fit`.
         latent: hidden variables of `net`, {name: number of states or list of states}.
-        states: {column: its states, or pgm.Bins}, of columns whose states the data should not decide.
-        continuous: columns that are continuous although they could be states, as floats that are all whole.
-        bins: how continuous columns are cut where a network is searched for: "mdlp" (where classes change),
+        states: {column: its states, or pgm.Bins}, for columns whose states are not to be read off the data.
+        continuous: columns to treat as continuous although their values could be states, as whole floats.
+        bins: how continuous columns are cut where the structure is learned: "mdlp" (where classes change),
             "quantile", "width" or "k-means" (four states each), how many quantiles, or None: not at all.
-        seed: of what is random in the search, and where EM begins.
-        unknown: a value that is not a state: "raise", or "missing" takes it as a gap.
+        seed: of the random parts of the search, and of the starting point of EM.
+        unknown: what to do with a value that is not a state: "raise", or take it as "missing".
 
-    After `fit` there are `classes_`, `class_prior_` (of the rows), `network_`, `n_features_in_` and, of a
+    After `fit` there are `classes_`, `class_prior_` (of the rows), `network_`, `n_features_in_` and, for a
     data frame, `feature_names_in_`.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork(edges="rain -> wet <- sprinkler")
     >>> rows = {"sprinkler": [0, 0, 1, 1], "wet": [0, 1, 1, 1], "rain": ["no", "yes", "no", "yes"]}
-    >>> told = NetworkClassifier(net, "rain").fit(rows)
-    >>> told.predict({"wet": [1, 0], "sprinkler": [0, 0]}).tolist()
+    >>> model = NetworkClassifier(net, "rain").fit(rows)
+    >>> model.predict({"wet": [1, 0], "sprinkler": [0, 0]}).tolist()
     ['yes', 'no']
     """
 
     network_: BayesianNetwork
     class_prior = None
-    _order: np.ndarray  # the places of `classes_` among the states of the class
+    _order: np.ndarray  # the indices of `classes_` among the states of the class
     _coded: BayesianNetwork | None
 
     def __init__(
@@ -88,8 +88,8 @@ class NetworkClassifier(FamilyClassifier):
         Args:
             net: a Bayesian network with all its parameters.
             target: the variable that is the class.
-            columns: what the columns of arrays are, in their order; left out: all other variables, in the
-                order of the network.
+            columns: the variables that the columns of an array hold, in order; left out: all variables but
+                the target, in the order of the network.
             unknown: as for the constructor.
 
         Raises:
@@ -98,8 +98,8 @@ class NetworkClassifier(FamilyClassifier):
             IncompleteModel: the network lacks parameters.
 
         >>> import pgm
-        >>> told = NetworkClassifier.of(pgm.load_network("asia"), "lung")
-        >>> told.predict_proba({"smoke": ["yes", "no"], "xray": ["yes", None]}).round(6).tolist()
+        >>> model = NetworkClassifier.of(pgm.load_network("asia"), "lung")
+        >>> model.predict_proba({"smoke": ["yes", "no"], "xray": ["yes", None]}).round(6).tolist()
         [[0.354009, 0.645991], [0.99, 0.01]]
         """
         made = cls(net, target, unknown=unknown)
@@ -125,7 +125,7 @@ class NetworkClassifier(FamilyClassifier):
         Args:
             X: a data frame, a dict of columns, or an array of rows, whose columns are those of `net` in their
                 order, without the class and what is hidden.
-            y: the class of each row, None where nobody knows it; or the name of the column of X that has it.
+            y: the class of each row, None where it is unknown; or the name of the column of X that has it.
                 May be left out where X has a column `target`.
             sample_weight: how much each row counts; 1 if left out.
 
@@ -136,8 +136,8 @@ class NetworkClassifier(FamilyClassifier):
 
         >>> import pgm
         >>> rows = {"a": [0, 0, 1, 1] * 9, "b": [0, 1, 0, 1] * 9, "odd": [False, True, True, False] * 9}
-        >>> told = NetworkClassifier(target="odd", structure_score="k2").fit(rows)
-        >>> told.predict({"a": [1], "b": [0]}).tolist()
+        >>> model = NetworkClassifier(target="odd", structure_score="k2").fit(rows)
+        >>> model.predict({"a": [1], "b": [0]}).tolist()
         [True]
         """
         if self.net is not None:
@@ -161,10 +161,9 @@ class NetworkClassifier(FamilyClassifier):
         names = [name for name in self.net.nodes if name != self.target and name not in hidden]
         if len(names) != len(given.names):
             raise InvalidFrame(
-                f"The rows have {len(given.names)} columns, and the network {len(names)} variables besides "
-                "the "
-                f"class and what is hidden: {listed(names)}. Pass a data frame, or as many columns in this "
-                "order."
+                f"The rows have {len(given.names)} columns, but the network has {len(names)} variables "
+                f"besides the class and what is hidden: {listed(names)}. Pass a data frame, or these columns "
+                "in this order."
             )
         columns = dict(zip(names, given.frame.values(), strict=True))
         return Features(tuple(names), False, columns, given.whole)
@@ -203,7 +202,7 @@ class NetworkClassifier(FamilyClassifier):
             prior = {...: Laplace(self._belief())} if self._belief() > 0.0 else None
         if self.net is None:
             if self.latent is not None:
-                raise InvalidArgument("latent= has no effect without net=: it names variables of that.")
+                raise InvalidArgument("latent= has no effect without net=: it names hidden nodes of net.")
             if self.bins is not None:
                 data = self._in_states(data)
             frame = _labels(data) | {target: data.labels}
@@ -258,7 +257,7 @@ class NetworkClassifier(FamilyClassifier):
         return about
 
     def _of(self, net: BayesianNetwork, target: str) -> dict[str, Any]:
-        """What is kept of a network with its parameters."""
+        """The attributes of a classifier that asks this network."""
         states = net.variables[target].states
         plain = np.array(states)
         order = np.arange(len(states))
@@ -348,7 +347,7 @@ def _labels(data: Training) -> dict[str, Any]:
 
 
 def _complete(data: Training, frame: Mapping[str, Any]) -> np.ndarray | None:
-    """The rows without gaps, which alone a search learns from; None: all."""
+    """Which rows have no gaps, the only ones that a search can use; None if all are so."""
     gaps = data.labels < 0
     for column in data.codes.values():
         gaps |= column < 0
@@ -357,11 +356,10 @@ def _complete(data: Training, frame: Mapping[str, Any]) -> np.ndarray | None:
     if not gaps.any():
         return None
     if gaps.all():
-        raise InvalidFrame("Every row has a gap, and a network is searched for in rows without: give net=.")
+        raise InvalidFrame("Every row has a gap, and the structure is learned from rows without: pass net=.")
     warn(
-        f"The network was searched for in the {int((~gaps).sum()):,} rows without gaps, of {len(gaps):,}; "
-        "its "
-        "parameters come from all of them."
+        f"The structure was learned from the {int((~gaps).sum()):,} rows without gaps, of {len(gaps):,}; the "
+        "parameters come from all rows."
     )
     return ~gaps
 
@@ -369,7 +367,7 @@ def _complete(data: Training, frame: Mapping[str, Any]) -> np.ndarray | None:
 def _with_states(
     net: BayesianNetwork, variables: Mapping[str, Variable], order: list[str]
 ) -> BayesianNetwork:
-    """The same arrows, with all variables as nodes in this order; those without arrows too."""
+    """The same arrows, with all variables as nodes in this order, isolated ones too."""
     made = BayesianNetwork("searched for")
     for name in order:
         made._parents[name] = ()
@@ -380,7 +378,7 @@ def _with_states(
 
 
 def _of_tables(net: BayesianNetwork, frame: Mapping[str, Any], prior: Mapping[Any, Any]) -> Any:
-    """The prior for those nodes that will have tables; None if none will."""
+    """The prior for the nodes that will have tables; None if none will."""
     named = {}
     for name in net.nodes:
         cpd = net._cpds.get(name)
@@ -395,6 +393,7 @@ def _of_tables(net: BayesianNetwork, frame: Mapping[str, Any], prior: Mapping[An
 
 
 def _range(net: BayesianNetwork, name: str) -> tuple[float, float]:
+    """Mean ± 3 sd of a continuous variable, which is what a picture shows of it."""
     density = net.query(name)
     mean, sd = float(np.ravel(density.mean)[0]), float(np.sqrt(np.ravel(density.variance)[0]))
     return mean - 3.0 * sd, mean + 3.0 * sd

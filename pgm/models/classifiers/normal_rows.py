@@ -1,4 +1,4 @@
-"""Classes of normal rows: their covariances by form, from rows with gaps too."""
+"""Classes whose rows are normal: means and covariances, learned from rows with gaps too."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from .training import Training
 
 FORMS = ("full", "diagonal", "spherical")
 _SINGULAR = 1e-9  # the least eigenvalue of correlations
+_REMEDY = (
+    'Leave columns out, share a covariance (shared=True), take form="diagonal", or raise var_smoothing=.'
+)
 
 
 class Singular(Collapsed):
     """A covariance without a density."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(
-            f'{why} Leave columns out, share a covariance (shared=True), take form="diagonal", or raise '
-            "var_smoothing=."
-        )
-        self.why = why
+    def __init__(self, why: str, remedy: str) -> None:
+        super().__init__(f"{why} {remedy}")
+        self.why, self.remedy = why, remedy
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.why,)
+        return type(self), (self.why, self.remedy)
 
 
 class Normals(NamedTuple):
@@ -67,15 +67,15 @@ class Classes(NamedTuple):
 def learned(
     rows: np.ndarray, data: Training, form: str, shared: bool, smoothing: float, keep_shares: bool = True
 ) -> tuple[Classes, FitReport | None]:
-    """The most likely normals of each class; by EM of rows with gaps or without a class, with its report.
+    """The maximum likelihood normals of each class; where rows have gaps or no class by EM, with its report.
 
     Args:
         rows: floats, NaN where missing.
-        data: whose they are, and what they weigh.
+        data: their classes and weights.
         form: of the covariances.
         shared: whether all classes have one.
-        smoothing: this part of the variance of a column is added to its variances.
-        keep_shares: whether P(class) is as the data have it, or rows without a class may change it.
+        smoothing: this fraction of each column's variance is added to its variance within classes.
+        keep_shares: whether P(class) stays as it is in `data`, or rows without a class may change it.
     """
     k, known = data.target.card, data.labels >= 0
     shares = np.zeros((len(rows), k))
@@ -123,7 +123,7 @@ def learned(
 
 
 def variances(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Of each column, whatever the class."""
+    """The variance of each column over all rows, whatever their class."""
     there = ~np.isnan(rows)
     part = np.where(there, weights[:, None], 0.0)
     part /= part.sum(axis=0)
@@ -134,18 +134,18 @@ def variances(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def _refuse_empty(weight: np.ndarray, data: Training) -> None:
     if not (weight > 0.0).all():
         state = data.target.states[int((weight <= 0.0).argmax())]
-        raise InvalidArgument(f"No row of the class {shown(state)} has a value: nothing says where it lies.")
+        raise InvalidArgument(f"No row of the class {shown(state)} has a value: its mean cannot be learned.")
 
 
 def _first(rows: np.ndarray, shares: np.ndarray, data: Training) -> Normals:
-    """Means and variances of what is there, column by column."""
+    """Means and variances of the observed cells, column by column."""
     there = ~np.isnan(rows)
     total = there.T.astype(float) @ shares  # (columns, classes)
     if (total <= 0.0).any():
         j, c = np.argwhere(total <= 0.0)[0].tolist()
         raise InvalidArgument(
             f"The column {shown(list(data.variables)[j])} has no value in any row of the class "
-            f"{shown(data.target.states[c])}: nothing says where it lies there."
+            f"{shown(data.target.states[c])}: its mean there cannot be learned."
         )
     filled = np.where(there, rows, 0.0)
     means = (filled.T @ shares / total).T
@@ -154,19 +154,20 @@ def _first(rows: np.ndarray, shares: np.ndarray, data: Training) -> Normals:
     return Normals(means, spread[:, :, None] * np.eye(rows.shape[1]))
 
 
-def check(normals: Normals, names: list[str], what: Callable[[int], str]) -> None:
-    """Refuse covariances that have no density."""
+def check(normals: Normals, names: list[str], what: Callable[[int], str], remedy: str = _REMEDY) -> None:
+    """Refuse covariances that have no density, and say what helps."""
     for c, covariance in enumerate(normals.covariances):
         own = np.diag(covariance)
         if (own <= 0.0).any():
             flat = [name for name, v in zip(names, own.tolist(), strict=True) if v <= 0.0]
-            raise Singular(f"{listed(flat)}: one value only in {what(c)}, which leaves no variance.")
+            why = f"{listed(flat)}: a single value in {what(c)}, so the variance is zero."
+            raise Singular(why, remedy)
         scale = np.sqrt(own)
         if np.linalg.eigvalsh(covariance / np.outer(scale, scale))[0] < _SINGULAR:
             raise Singular(
-                f"The covariance of {what(c)} is singular: some of its {len(names)} columns follow "
-                "from "
-                "others, or there are too few rows."
+                f"The covariance of {what(c)} is singular: some of its {len(names)} columns are linear "
+                "functions of others, or there are too few rows.",
+                remedy,
             )
 
 

@@ -1,4 +1,4 @@
-"""What classifiers of rows share: how data come in, and the questions."""
+"""What classifiers of rows share: how data are read, and the predictions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 class RowClassifier(Estimator):
     """A classifier of rows, of a data frame or an array, in scikit-learn's conventions.
 
-    What a subclass adds: `_learn`, which returns what is kept, and `_log_joint`.
+    A subclass adds `_learn`, which returns the attributes that `fit` sets, and `_log_joint`.
     """
 
     takes_states: ClassVar[bool] = True  # what pgm.EstimatorCPD asks: whether states need no encoding
@@ -70,7 +70,7 @@ class RowClassifier(Estimator):
         raise NotImplementedError
 
     def _learn_in_part(self, data: Training) -> dict[str, Any]:
-        """The same, where some rows have no class: by EM, from what the others teach."""
+        """The same, where some rows have no class: by EM, starting from what the others show."""
         raise NotImplementedError
 
     def _log_joint(self, seen: Observations) -> np.ndarray:
@@ -78,11 +78,11 @@ class RowClassifier(Estimator):
         raise NotImplementedError
 
     def _log_shares(self, seen: Observations) -> np.ndarray:
-        """The same, or what differs from it by a constant for each row."""
+        """Log P(class | row), or what differs from it by a constant for each row."""
         return self._log_joint(seen)
 
     def _renamed(self, given: Features) -> Features:
-        """The rows, with other names for columns that have places only."""
+        """The rows, with names for the columns of an array if the model has them."""
         return given
 
     def _called(self, name: str) -> str:
@@ -106,7 +106,7 @@ class RowClassifier(Estimator):
         return dict(states), real
 
     def _said_shares(self) -> str:
-        """P(class), for print."""
+        """P(class), as printed below tables."""
         pairs = zip(self._target.states, self.class_prior_.tolist(), strict=True)
         return ", ".join(f"{label(state)} {p:.4g}" for state, p in pairs)
 
@@ -115,12 +115,12 @@ class RowClassifier(Estimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows whose classes are known; returns the classifier itself.
 
-        Rows without a class (None or NaN) teach what rows are like: EM gives each to the classes by what is
-        learned so far, and learns again (Nigam & al. 2000). `fit_report_` then has the details.
+        Rows without a class (None or NaN) are learned from too: EM shares each out among the classes by their
+        posterior, and learns again (Nigam & al. 2000). `fit_report_` then has the details.
 
         Args:
             X: a data frame, a dict of columns, or an array of rows, whose columns are then x0, x1, ...
-            y: the class of each row, None where nobody knows it; or the name of the column of X that has it.
+            y: the class of each row, None where it is unknown; or the name of the column of X that has it.
             sample_weight: how much each row counts; 1 if left out.
 
         Raises:
@@ -129,8 +129,8 @@ class RowClassifier(Estimator):
             UnknownState, UnknownVariable: what was declared does not fit the columns.
 
         >>> import pgm
-        >>> told = pgm.NaiveBayes().fit({"wet": [1, 1, 0], "rain": ["yes", "yes", "no"]}, "rain")
-        >>> told.predict({"wet": [0, 1]}).tolist()
+        >>> model = pgm.NaiveBayes().fit({"wet": [1, 1, 0], "rain": ["yes", "yes", "no"]}, "rain")
+        >>> model.predict({"wet": [0, 1]}).tolist()
         ['no', 'yes']
         """
         data, named = self._read(X, y, sample_weight)
@@ -141,7 +141,7 @@ class RowClassifier(Estimator):
         return self
 
     def _about(self, data: Training, named: bool) -> dict[str, Any]:
-        """What is known of the columns and the classes."""
+        """The attributes that describe the columns and the classes."""
         about: dict[str, Any] = {
             "classes_": data.classes,
             "class_prior_": data.class_prior,
@@ -206,7 +206,7 @@ class RowClassifier(Estimator):
     # --- questions ---
 
     def _seen(self, X: Any) -> Observations:
-        """Rows to be classified; a column that a frame does not have was not observed."""
+        """Read rows to be classified; a column that a frame lacks counts as unobserved."""
         if not hasattr(self, "classes_"):
             raise self._missing_fit("fit it to rows whose classes are known")
         clock = start_clock()
@@ -245,17 +245,17 @@ class RowClassifier(Estimator):
         """Log P(class | row), a row for each row, a column for each of `classes_`.
 
         Args:
-            X: rows, as for `fit`; missing cells are summed out, and so are columns that are not there.
+            X: rows, as for `fit`; missing cells are summed out, and so are absent columns.
 
         Raises:
             IncompleteModel: there was no `fit`.
             UnknownState: a value that is not a state of its column; `unknown="missing"` takes it as a gap.
-            ImpossibleEvidence: a row that no class has.
+            ImpossibleEvidence: a row that is impossible in every class.
             InvalidFrame: X has other columns than `fit` had.
 
         >>> import pgm
-        >>> told = pgm.NaiveBayes().fit([[0], [1], [1]], ["a", "b", "b"])
-        >>> told.predict_log_proba([[1]]).round(6).tolist()
+        >>> model = pgm.NaiveBayes().fit([[0], [1], [1]], ["a", "b", "b"])
+        >>> model.predict_log_proba([[1]]).round(6).tolist()
         [[-1.704748, -0.200671]]
         """
         return self._posterior(X, log=True)
@@ -264,20 +264,20 @@ class RowClassifier(Estimator):
         """P(class | row), a row for each row, a column for each of `classes_`.
 
         Args:
-            X: rows, as for `fit`; missing cells are summed out, and so are columns that are not there.
+            X: rows, as for `fit`; missing cells are summed out, and so are absent columns.
 
         Raises:
             IncompleteModel, UnknownState, ImpossibleEvidence, InvalidFrame: as for `predict_log_proba`.
 
         >>> import pgm
-        >>> told = pgm.NaiveBayes().fit([[0], [1], [1]], ["a", "b", "b"])
-        >>> told.predict_proba([[1]]).round(6).tolist()
+        >>> model = pgm.NaiveBayes().fit([[0], [1], [1]], ["a", "b", "b"])
+        >>> model.predict_proba([[1]]).round(6).tolist()
         [[0.181818, 0.818182]]
         """
         return self._posterior(X, log=False)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row; of equals the one that comes first in `classes_`.
+        """The most probable class of each row; a tie goes to the one that comes first in `classes_`.
 
         Args:
             X: rows, as for `fit`.
@@ -296,7 +296,7 @@ class RowClassifier(Estimator):
         return np.asarray(self.classes_[best])
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """What each class is chosen by: of two classes the log odds of the second, else log P(class | row).
+        """The score behind predictions: log P(class | row), or of two classes the log odds of the second.
 
         Args:
             X: rows, as for `fit`.
@@ -305,8 +305,8 @@ class RowClassifier(Estimator):
             IncompleteModel, UnknownState, ImpossibleEvidence, InvalidFrame: as for `predict_log_proba`.
 
         >>> import pgm
-        >>> told = pgm.NaiveBayes().fit([[0], [1], [1]], ["a", "b", "b"])
-        >>> told.decision_function([[0], [1]]).round(6).tolist()
+        >>> model = pgm.NaiveBayes().fit([[0], [1], [1]], ["a", "b", "b"])
+        >>> model.decision_function([[0], [1]]).round(6).tolist()
         [-0.287682, 1.504077]
         """
         found = self.predict_log_proba(X)
@@ -325,8 +325,8 @@ class RowClassifier(Estimator):
             IncompleteModel, ImpossibleEvidence, InvalidFrame: as for `predict_log_proba`.
 
         >>> import pgm
-        >>> told = pgm.NaiveBayes().fit([[0], [1], [1]], ["a", "b", "b"])
-        >>> told.log_odds([[1]], "b", "a").round(6).tolist()
+        >>> model = pgm.NaiveBayes().fit([[0], [1], [1]], ["a", "b", "b"])
+        >>> model.log_odds([[1]], "b", "a").round(6).tolist()
         [1.504077]
         """
         found = self.predict_log_proba(X)
@@ -334,16 +334,16 @@ class RowClassifier(Estimator):
         return np.asarray(found[:, one] - found[:, other])
 
     def decide(self, X: Any, loss: Any = None, *, reject: float | None = None) -> Decisions:
-        """What to say of each row where mistakes have a price, and whether to say nothing.
+        """The class to name for each row where mistakes have different losses, or none where it is rejected.
 
-        The action of the smallest expected loss is taken, of equals the first. Without `loss` every mistake
+        The action with the smallest expected loss is taken, the first of a tie. Without `loss` every mistake
         costs 1, and `reject` is Chow's rule: a class is named if its probability is at least 1 - reject.
 
         Args:
             X: rows, as for `fit`.
-            loss: what it costs to name a class: an array (true class, class named) in the order of
-                `classes_`, or a dict {(true, named): loss}, in which what is left out costs nothing.
-            reject: what it costs to name none, if that is a choice.
+            loss: the loss of naming a class: an array (true class, class named) in the order of `classes_`,
+                or a dict {(true, named): loss}, in which pairs that are left out cost nothing.
+            reject: the loss of naming no class; left out: a class is always named.
 
         Raises:
             InvalidArgument: losses that are not numeric, or of another shape.
@@ -351,8 +351,8 @@ class RowClassifier(Estimator):
             IncompleteModel, ImpossibleEvidence, InvalidFrame: as for `predict_log_proba`.
 
         >>> import pgm
-        >>> told = pgm.NaiveBayes().fit([[0], [1], [1]], ["a", "b", "b"])
-        >>> told.decide([[0], [1]], reject=0.3)
+        >>> model = pgm.NaiveBayes().fit([[0], [1], [1]], ["a", "b", "b"])
+        >>> model.decide([[0], [1]], reject=0.3)
         row  decision  expected loss
         0    -              0.300000
         1    b              0.181818
@@ -363,7 +363,7 @@ class RowClassifier(Estimator):
         return Decisions.of(shares, self._target, loss, reject)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows whose class is found.
+        """The accuracy: the share of rows whose class is predicted correctly.
 
         Args:
             X: rows, as for `fit`.
@@ -407,8 +407,8 @@ class RowClassifier(Estimator):
             InvalidStructure: this classifier is not a network; the message says why.
 
         >>> import pgm
-        >>> told = pgm.NaiveBayes().fit([[0], [1], [1]], ["a", "b", "b"])
-        >>> told.to_network().query("class", {"x0": 1}).values.round(6).tolist()
+        >>> model = pgm.NaiveBayes().fit([[0], [1], [1]], ["a", "b", "b"])
+        >>> model.to_network().query("class", {"x0": 1}).values.round(6).tolist()
         [0.181818, 0.818182]
         """
         return self.network.copy()
@@ -423,12 +423,12 @@ class RowClassifier(Estimator):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Return a picture of where which class is chosen: regions of two columns, or P(x, class) of one.
+        """Return a picture of the decision regions in two columns, or of P(x, class) along one.
 
         Columns that are not drawn are summed out.
 
         Args:
-            X: rows that are drawn as points; with two continuous columns only.
+            X: rows to draw as points; only with two continuous columns.
             y: their classes.
             columns: one or two columns; left out: the first continuous ones, else the first discrete ones.
             ax: the axes to draw into.
@@ -440,8 +440,8 @@ class RowClassifier(Estimator):
             IncompleteModel: there was no `fit`.
 
         >>> import pgm
-        >>> told = pgm.NaiveBayes().fit([[0.5], [1.5], [1.7]], ["a", "b", "b"])
-        >>> told.plot().get_xlabel()
+        >>> model = pgm.NaiveBayes().fit([[0.5], [1.5], [1.7]], ["a", "b", "b"])
+        >>> model.plot().get_xlabel()
         'x0'
         """
         from pgm import plot

@@ -1,4 +1,4 @@
-"""Rows to learn from: the columns, the classes, and where those stand."""
+"""Rows to learn from: their columns, classes and weights."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Training:
     values: dict[str, np.ndarray]  # NaN where missing
     target: Variable
     classes: np.ndarray
-    labels: np.ndarray  # which of them each row is of; -1 where nobody said
+    labels: np.ndarray  # the index of each row's class in `classes`; -1 where it is unknown
     weights: np.ndarray  # each greater than zero
     class_prior: np.ndarray
     clock: Clock
@@ -47,7 +47,7 @@ class Training:
         )
 
     def per_class(self) -> np.ndarray:
-        """How much the rows of each class weigh."""
+        """The total weight of the rows of each class."""
         return np.bincount(self.labels, self.weights, self.target.card)
 
 
@@ -58,15 +58,14 @@ def classes_column(given: Features, y: Any) -> tuple[str, Any, Features]:
         return (name if isinstance(name, str) and name else "class"), y, given
     if y not in given.names:
         raise InvalidFrame(
-            f"y={shown(y)} names a column, and the rows have none of this name.{nearest(y, given.names)}"
+            f"y={shown(y)} names a column, but the rows have no such column.{nearest(y, given.names)}"
         )
     read = observations(given.frame, names=[y])
     target = read.variables[y]
     if target.continuous:
         raise InvalidArgument(
-            f"Unknown label type: continuous. The column {shown(y)} has fractional values, and "
-            "classes are "
-            "needed: cut it with pgm.discretize first."
+            f"Unknown label type: continuous. The column {shown(y)} has fractional values, and classes are "
+            "needed: cut it into bins with pgm.discretize first."
         )
     codes = read.codes[y]
     states = np.array(target.states)
@@ -75,7 +74,7 @@ def classes_column(given: Features, y: Any) -> tuple[str, Any, Features]:
         states[:-1] = target.states  # -1, where there is no class, is the last: None
     names = tuple(name for name in given.names if name != y)
     if not names:
-        raise InvalidFrame(f"The rows have the column {shown(y)} alone: there is nothing to tell classes by.")
+        raise InvalidFrame(f"The rows have no column but {shown(y)}: there is nothing to predict it from.")
     return y, states[codes], Features(names, given.named, given.frame, None)
 
 
