@@ -13,6 +13,7 @@ from typing import Annotated, get_origin
 
 import pytest
 
+from build_loops.translate import _FUNCTIONS
 from pgm.inference.trees.shared_trees import Moves
 from pgm.inference.trees.tree_arrays import TreeArrays
 from pgm.runtime import kinds
@@ -367,6 +368,20 @@ def test_files_that_pages_name_exist() -> None:
             named += 1
             assert (ROOT / path).exists(), f"{page.name} names {path}"
     assert named > 150  # the map among them
+
+
+def test_commands_and_functions_that_pages_for_developers_list_are_all() -> None:
+    listed = re.findall(
+        r"^python -m benchmarks (\w+)", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.M
+    )
+    made = re.findall(
+        r'\("(\w+)", \w+, "|add_parser\(\s*"(\w+)"', (ROOT / "benchmarks/__main__.py").read_text()
+    )
+    assert set(listed) == {name for pair in made for name in pair if name}
+    page = " ".join((ROOT / "docs/developer/loops.md").read_text(encoding="utf-8").split())
+    math_, _, _ = page.partition("; `np.empty`")
+    said = set(re.findall(r"\w+", math_.rpartition("`math.")[2]))
+    assert {f"math.{name}" for name in said} == {name for name in _FUNCTIONS if name.startswith("math.")}
 
 
 def test_every_decision_is_in_the_list() -> None:
