@@ -107,6 +107,41 @@ def test_bad_rows_are_left_out_and_the_frame_keeps_them():
     assert np.isnan(frame.iloc[2, 1])
 
 
+def test_a_row_that_is_bad_elsewhere_has_no_answer():
+    own = LogisticRegression().fit(ROWS, CLASSES)
+    net = network(own)
+    net.add("day", {"off": 0.5, "on": 0.5})
+    frame = pd.DataFrame(ROWS[:3].copy(), columns=NAMES).assign(day=["on", "sometimes", "off"])
+    found = np.asarray(net.predict_proba(frame, "class", bad_rows="missing"))
+    np.testing.assert_allclose(found[[0, 2]], own.predict_proba(ROWS[[0, 2]]), atol=1e-15)
+    assert np.isnan(found[1]).all()
+    states = net.predict(dict(frame), "class", bad_rows="missing").tolist()
+    assert states == [own.predict(ROWS[:1])[0], None, own.predict(ROWS[2:3])[0]]
+    whole = net.predict(frame.assign(day="on"), "class")
+    assert whole.tolist() == own.predict(ROWS[:3]).tolist()
+
+
+@pytest.mark.parametrize("n", [1, 4])
+def test_rows_that_are_bad_have_neither_state_nor_mean_in_groups(n):
+    net = pgm.BayesianNetwork()
+    net.add("sex", {"f": 0.5, "m": 0.5})
+    net.add("height", {"f": pgm.Gaussian(1.6, 0.1), "m": pgm.Gaussian(1.8, 0.1)}, parents=["sex"])
+    tall = pd.DataFrame({"height": [1.9] * n + [np.inf] * n + [1.5] * n})
+    assert net.predict(dict(tall), "sex", bad_rows="missing").tolist() == ["m"] * n + [None] * n + ["f"] * n
+    assert np.isnan(net.predict_proba(tall, "sex", bad_rows="missing").to_numpy()[n : 2 * n]).all()
+    sexes = pd.DataFrame({"sex": ["m"] * n + ["x"] * n + ["f"] * n})
+    means = net.predict(sexes, "height", bad_rows="missing").to_numpy()
+    np.testing.assert_allclose(means, [1.8] * n + [np.nan] * n + [1.6] * n, atol=1e-12)
+
+
+def test_text_among_values_is_bad_where_large_values_are():
+    found = real_columns(
+        {"a": [1.0, "x", None, 1e200]}, {"a": Variable("a", REAL)}, bad="missing", largest=1e150
+    )
+    assert found.bad.tolist() == [False, True, False, True]
+    same(found.values["a"], [1.0, np.nan, np.nan, np.nan])
+
+
 @pytest.mark.parametrize(
     "columns",
     [
