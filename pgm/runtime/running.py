@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 import numpy as np
 
@@ -24,6 +27,8 @@ GAUSSIAN = Loops("pgm.inference.engines.gaussian.compiled", "eliminating continu
 _LONG = 3e7  # inner steps, about a tenth of a second: longer runs go to a thread that the caller watches
 _LONG_IN_TIME = 1e6  # the same with a time limit or progress: the steps of some loops take longer
 _TICK = 0.05  # seconds between checks of the clock
+_LAST_SECONDS = 5.0  # at exit, for all that could not be stopped
+_left_running: WeakSet[threading.Thread] = WeakSet()
 _SECONDS_PER_STEP = 0.3e-9  # measured on one core: a multiplication and its look-up
 _Answer = TypeVar("_Answer")
 
@@ -85,6 +90,14 @@ def raise_status(status: int, name: str, clock: Clock) -> None:
     raise AssertionError(f"{name} stopped with status {status}")
 
 
+@atexit.register
+def _let_end() -> None:
+    """Wait a little at exit for what could not be stopped: solvers in C++ abort a process that ends first."""
+    deadline = time.monotonic() + _LAST_SECONDS
+    for thread in list(_left_running):
+        thread.join(max(0.0, deadline - time.monotonic()))
+
+
 def unstoppable(work: Callable[[], _Answer], clock: Clock, doing: str) -> _Answer:
     """Run work that polls no flag, such as a scipy solver; at the time limit or on Ctrl-C it is abandoned.
 
@@ -127,13 +140,15 @@ def beside(
             outcome.append((False, error))
         done.set()
 
-    threading.Thread(target=job, name="pgm-run", daemon=True).start()
+    thread = threading.Thread(target=job, name="pgm-run", daemon=True)
+    thread.start()
     try:
         while not done.wait(min(_TICK, clock.remaining() + 1e-3)):
             clock.check(doing)
     except BaseException:
         stop[0] = 1
-        done.wait(wait)
+        if not done.wait(wait):
+            _left_running.add(thread)
         raise
     good, value = outcome[0]
     if not good:
