@@ -29,7 +29,7 @@ def follow(rows: Floats, order: Ints, dim: int, rate: float, centres: Floats):
 
 
 def distances(rows: Floats, dim: int, metric: int, point: int, far: Floats):
-    """How far all rows are from one: 0 Euclidean, 1 city blocks, 2 rows are distances already."""
+    """The distances of all rows from one: metric 0 Euclidean, 1 Manhattan; 2: rows are distances already."""
     at = point * dim
     for t in range(far.size):
         row = t * dim
@@ -50,7 +50,7 @@ def distances(rows: Floats, dim: int, metric: int, point: int, far: Floats):
 def nearest_two(
     rows: Floats, dim: int, metric: int, medoids: Ints, near: Ints, first: Floats, second: Floats
 ):
-    """Of each row which medoid is nearest, how far it is, and how far the next; the sum of the first."""
+    """The nearest medoid of each row, its distance and that of the next one; returns the sum of the first."""
     n = near.size
     far = np.empty(n)
     for t in range(n):
@@ -76,10 +76,10 @@ def best_exchange(
     rows: Floats, dim: int, metric: int, k: int, candidates: Ints, taken: Ints, near: Ints, first: Floats,
     second: Floats, choice: Ints, gains: Floats,
 ):  # fmt: skip
-    """The change of the sum of distances where a candidate takes the place of a medoid; the smallest.
+    """The smallest change of the sum of distances from putting a candidate in the place of a medoid.
 
-    All medoids of a candidate are tried in one pass (Schubert & Rousseeuw 2019). `choice` is the candidate
-    and the medoid; returned is the change, infinity where no candidate is left.
+    All medoids of a candidate are tried in one pass (Schubert & Rousseeuw 2019). `choice` gets the
+    candidate and the medoid. Returns the change, infinity if no candidate is left.
     """
     n = near.size
     far = np.empty(n)
@@ -107,7 +107,7 @@ def best_exchange(
 def best_addition(
     rows: Floats, dim: int, metric: int, candidates: Ints, taken: Ints, first: Floats, choice: Ints
 ):
-    """The sum of distances with one medoid more; the smallest, and whose it is."""
+    """The smallest sum of distances with one more medoid; `choice` gets which row that is."""
     n = first.size
     far = np.empty(n)
     best = math.inf

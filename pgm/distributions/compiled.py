@@ -13,7 +13,7 @@ import numpy as np
 
 from pgm.runtime.kinds import Bytes, Floats, Ints
 
-_BLOCK = 128  # rows whose distances from a mean stay near the processor
+_BLOCK = 128  # rows whose distances from a mean stay in the cache
 
 
 def log_normals(
@@ -42,7 +42,7 @@ def _whitened(
     x: Floats, mean: Floats, scale: Floats, factor: Floats, s: int, dim: int, size: int, z: Floats,
     squares: Floats,
 ):  # fmt: skip
-    """How far some rows are off the mean of a state, in its own units, squared."""
+    """The squared Mahalanobis distance of some rows from the mean of a state."""
     for r in range(size):
         squares[r] = 0.0
     for i in range(dim):
@@ -64,7 +64,7 @@ def _whitened(
 
 
 def weighted_sums(rows: Floats, weights: Floats, dim: int, weight: Floats, sums: Floats):
-    """Of each state the weight of all rows, and the weighted sum of each entry: (dim, states)."""
+    """The weight of all rows for each state, and the weighted sum of each entry: (dim, states)."""
     k = weight.size
     for t in range(weights.size // k):
         o = t * k
@@ -80,7 +80,7 @@ def weighted_sums(rows: Floats, weights: Floats, dim: int, weight: Floats, sums:
 def weighted_products(
     rows: Floats, weights: Floats, dim: int, k: int, mean: Floats, diagonal: int, scatter: Floats
 ):
-    """Of each state the weighted products of what is off its mean: (dim, dim, states), the lower triangle.
+    """Weighted products of deviations from the mean of each state: (dim, dim, states), lower triangles.
 
     Where only the `diagonal` is needed, the rest stays zero.
     """
@@ -116,7 +116,7 @@ def spreads(rows: Floats, dim: int, sd: Floats):
     """The standard deviation of each entry over the rows in which it is a number; nan where it never is."""
     mean = np.zeros(dim)
     count = np.zeros(dim)
-    for _ in range(2):  # the first time what is added is the mean itself
+    for _ in range(2):  # the first pass finds the mean
         total = np.zeros(dim)
         for i in range(dim):
             sd[i] = 0.0
@@ -139,7 +139,7 @@ def spreads(rows: Floats, dim: int, sd: Floats):
 def factored(covariance: Floats, at: int, width: int, seen: Ints, many: int, scale: Floats, factor: Floats):
     """The standard deviations and the Cholesky factor of the correlations of some entries of one matrix.
 
-    They are written without gaps, rows of `many`; returned is the smallest pivot, 0 where there is none.
+    They are written without gaps, in rows of `many`. Returns the smallest pivot, 0 if there is none.
     """
     least = 1.0
     for i in range(many):
@@ -166,7 +166,7 @@ def log_partial_normals(
     rows: Floats, order: Ints, begins: Ints, seen: Bytes, mean: Floats, covariance: Floats, dim: int, k: int,
     log_2pi: float, singular: float, logs: Floats,
 ):  # fmt: skip
-    """Log density of what was observed of each row; returned is a state that is singular, or -1."""
+    """Log density of the observed entries of each row; returns a state that is singular, or -1."""
     there = np.empty(dim, np.int64)
     means, scales, factors = np.empty(k * dim), np.empty(k * dim), np.empty(k * dim * dim)
     one_scale, one_factor = np.empty(dim), np.empty(dim * dim)
@@ -206,10 +206,10 @@ def partial_statistics(
     rows: Floats, weights: Floats, order: Ints, begins: Ints, seen: Bytes, mean: Floats, covariance: Floats,
     dim: int, k: int, singular: float, weight: Floats, means: Floats, scatter: Floats,
 ):  # fmt: skip
-    """Of each state the weight, mean and scatter of rows in which what is missing is expected.
+    """The weight, mean and scatter of each state, with missing entries replaced by their expectations.
 
     Given what was observed, the rest is a regression on it: so the mean and the scatter of what was observed
-    are enough, for each pattern. Patterns are put together as Chan, Golub & LeVeque (1979) do. Returned is a
+    are enough, for each pattern. Patterns are combined as in Chan, Golub & LeVeque (1979). Returns a
     state that is singular, or -1.
     """
     there, gone = np.empty(dim, np.int64), np.empty(dim, np.int64)
@@ -299,7 +299,7 @@ def partial_statistics(
                     spread[there[j] * dim + gone[g]] = value
             for g in range(missing):
                 for h in range(g + 1):
-                    value = covariance[(s * dim + gone[g]) * dim + gone[h]]  # what is left, given the rest
+                    value = covariance[(s * dim + gone[g]) * dim + gone[h]]  # the conditional covariance
                     for i in range(many):
                         value -= gain[g * many + i] * covariance[(s * dim + gone[h]) * dim + there[i]]
                     value *= total[s]
@@ -323,9 +323,9 @@ def partial_statistics(
 
 
 def believed(logs: Floats, weights: Floats, shares: Floats, each: Floats):
-    """Of rows of logarithms: the logarithm of each sum, and the terms' shares of it, times the row's weight.
+    """The log-sum-exp of each row, and the softmax of its terms times the weight of the row.
 
-    Returned is a row whose terms are all minus infinity, or not numbers; -1: there is none.
+    Returns a row whose terms are all minus infinity or NaN; -1 if there is none.
     """
     n = each.size
     k = logs.size // n

@@ -1,4 +1,4 @@
-"""Whole numbers of many columns, a row at a time: the loops."""
+"""Codes of integers in many columns, a row at a time: the loops."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ BLOCK = 256  # rows, so that a block is read from memory once and written in run
 
 
 def look_up(values: IntTable, low: Ints, sizes: Ints, begin: Ints, table: Ints32, codes: IntTable32):
-    """Find the code of each number, table[begin + number - low] of its column; return how many have none.
+    """Look up the code of each integer i, table[begin + i - low] of its column; return how many have none.
 
-    `codes` has a row for each column. A number outside the table, or with -1 there, has no code.
+    `codes` has a row for each column. An integer outside the table, or with -1 there, has no code.
     """
     m, n = codes.shape[0], codes.shape[1]
     wrong = 0

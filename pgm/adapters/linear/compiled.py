@@ -188,7 +188,7 @@ def follow_votes(
 
     Args:
         gram: the kernel of any two of these rows.
-        sums: the value at each of them of the weights as they are.
+        sums: the value of the current weights at each of them.
         order: which rows they are.
         signs: the class of each of them, 1 or -1.
         mistaken: the row that made each of the weights, in turn.
@@ -218,7 +218,7 @@ def add_votes(kernel: Floats, known: int, place: Ints, signs: Floats, votes: Int
         place: which of them each of the weights was mistaken about.
         signs: the class of that, 1 or -1.
         votes: of each of the weights.
-        shares: the votes for less those against.
+        shares: the votes for, less those against.
     """
     for t in range(shares.size):
         value = 0.0

@@ -14,7 +14,7 @@ BLOCK = 512  # rows whose distances are added up side by side
 
 
 def _far(rows, a, others, b, dim, most):
-    """The squared distance of two rows; it is given up, and too small, as soon as it is `most` or more."""
+    """The squared distance of two rows; once it reaches `most` the sum is cut short, and too small."""
     total = 0.0
     for i in range(dim):
         off = rows[a + i] - others[b + i]
@@ -130,7 +130,7 @@ def nearest_of_all(
 
 
 def _put(near, far, at, filled, k, entry, d):
-    """Put an entry behind all that are as near; return how many of the k places are filled then."""
+    """Insert an entry behind all that are as near; return how many of the k places are then filled."""
     if filled < k:
         j = filled
         filled += 1
@@ -169,7 +169,7 @@ def condense(
 
     A row is stored `most` times at most, and `entries` says which were, one after the other. `made` gets how
     many these are, after how many passes, and whether the last of them changed nothing. Each row remembers
-    its nearest entries, and is compared with those only that came since.
+    its nearest entries, and is compared only with those stored since.
     """
     n = order.size
     near = np.empty(n * k, np.int64)

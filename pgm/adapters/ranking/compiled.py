@@ -8,7 +8,7 @@ from pgm.runtime.kinds import Floats, Ints
 def follow_pairs(
     rows: Floats, dim: int, better: Ints, worse: Ints, margin: float, rate: float, weights: Floats
 ):
-    """Move the weights at each pair whose better row is less than the margin ahead; how many there were."""
+    """Move the weights at each pair whose better row leads by less than the margin; returns how many did."""
     moved = 0
     for t in range(better.size):
         u = better[t] * dim
@@ -24,7 +24,7 @@ def follow_pairs(
 
 
 def hinge(scores: Floats, better: Ints, worse: Ints, margin: float):
-    """How much the pairs lack of the margin, in all."""
+    """The hinge loss: by how much the pairs fall short of the margin, in all."""
     total = 0.0
     for t in range(better.size):
         short = margin - (scores[better[t]] - scores[worse[t]])

@@ -154,8 +154,8 @@ def spline(
 ):  # fmt: skip
     """The natural cubic spline that minimises squared errors plus the penalty times its squared bend.
 
-    By Reinsch's equations; there are three knots at least. `fitted` are its values, `bends` its second
-    derivatives at the knots; returned is the trace of the matrix that makes `fitted` of `values`.
+    By Reinsch's equations; there are three knots at least. `fitted` gets its values, `bends` its second
+    derivatives at the knots. Returns the trace of the matrix that maps `values` to `fitted`.
     """
     n = knots.size
     m = n - 2

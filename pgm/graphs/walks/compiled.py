@@ -1,4 +1,4 @@
-"""Walks over arrows, compiled: what is reached and how, separators next to a set, and the cheapest of all."""
+"""Walks over arrows: what is reached and how, separators next to a set, the cheapest separator. The loops."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ def sorted_vertices(g: Graph, order: Ints):
 
 
 def walk(g: Graph, observed: Bytes, opened: Bytes, goal: int, came: Ints, queue: Ints, size: int):
-    """Walk over (vertex, whether it was come to from a parent), breadth first; return how many were reached.
+    """Walk breadth first over (vertex, whether it was entered from a parent); return how many were reached.
 
     State 2 v + 1 is "down to v from a parent", 2 v "up from a child, or the start". The first `size` of the
-    queue are the starts; `came` has the state before each one. It stops at the goal, if that is no -1.
+    queue are the starts; `came` has the state before each one. It stops at the goal, unless that is -1.
     """
     head = 0
     while head < size:
@@ -144,16 +144,16 @@ def not_causal(g: Graph, start: int, observed: Bytes, opened: Bytes, found: Byte
 def between(at: Ints, near: Ints, arc: Ints, start: int, goal: int, kept: Bytes):
     """Mark the arcs on paths between two vertices, whatever their directions, that visit no vertex twice.
 
-    If the two were joined by an edge, they are those of its biconnected component (Menger): a search in
-    depth from the start goes to the goal first, and what is left when it is back is that component. Step e
-    leads to `near[e]` along `arc[e]`.
+    If an edge joined the two, they would be those of its biconnected component (Menger): a depth-first search
+    from the start enters the goal first, and what remains when it returns is that component. Step e leads to
+    `near[e]` along `arc[e]`.
     """
     n = at.size - 1
     depth = np.full(n, -1, np.int64)
     low = np.empty(n, np.int64)
     place = at.copy()
     path = np.empty(n, np.int64)
-    through = np.full(n, -1, np.int64)  # the arc by which a vertex was come to
+    through = np.full(n, -1, np.int64)  # the arc by which a vertex was entered
     edges = np.empty(near.size + 1, np.int64)
     begin = np.empty(n, np.int64)  # of the edges below a vertex
     n_edges = 0
@@ -225,12 +225,12 @@ def steps(
 
 
 # --- separators ---------------------------------------------------------------------------------------------
-# In the moral graph of an ancestral set: vertices are joined if a family holds both, and a family is as good
-# as a vertex that nobody may take away. So it is never written out.
+# These work in the moral graph of an ancestral set, in which vertices are joined if a family contains both. A
+# family serves as a vertex that cannot be removed, so that the moral graph is never built.
 
 
 def component(g: Graph, alive: Bytes, reached: Bytes, blocked: Bytes, edge: Bytes):
-    """Reach what is joined to what is reached, without leaving blocked vertices; mark those met in `edge`."""
+    """Extend `reached` to all that is joined to it, never past a blocked vertex; mark those met in `edge`."""
     n = alive.size
     stack = np.empty(n, np.int64)
     family = np.zeros(n, np.uint8)
@@ -282,10 +282,10 @@ def next_to(g: Graph, alive: Bytes, free: Bytes, inside: Bytes, goals: Bytes, fo
 
 
 def flow(at: Ints, heads: Ints, room: Floats, source: int, sink: int, reached: Bytes):
-    """The largest flow (Dinic 1970), which uses up `room`; mark what the source still reaches.
+    """The maximum flow (Dinic 1970), which uses up `room`; mark what the source still reaches.
 
     The arcs of vertex v are at[v]:at[v + 1]; `heads` says where each of the m arcs leads, and in its second
-    half which arc is its reverse. Returns infinity as soon as one path has room without end.
+    half which arc is its reverse. Returns infinity as soon as one path has infinite room.
     """
     n = at.size - 1
     m = room.size

@@ -328,7 +328,7 @@ def gather_operands(
     """Give large cliques fewer operands: multiply small ones beforehand, in cliques that sum out nothing.
 
     Such a clique stands between the operands and the clique; each entry of the large one then costs a look-up
-    for the group instead of one for each member, going in and coming out. Returns tree and homes anew.
+    for the group instead of one for each member, going in and coming out. Returns the new tree and homes.
     """
     m, count, n_factors = r.cards.size, parent.size, r.factors.size
     begin = np.zeros(count + 1, np.int64)
@@ -415,7 +415,7 @@ def gather_operands(
     if n_groups == 0:
         return clique_at, cliques, kept, parent, home
 
-    # Number anew: the groups of a clique come right before it, in the order in which they were made.
+    # Renumber: the groups of a clique come right before it, in the order in which they were made.
     extra = 0
     group_at = np.zeros(count + 1, np.int64)
     for q in range(n_groups):
@@ -530,8 +530,8 @@ def order_axes(
 def shares(parent: Ints, cost: Floats, threads: int):
     """Which thread sweeps each clique, -1 for what is left between those parts and the roots.
 
-    Parts are whole subtrees, at first one below each root; while that shortens the time that all threads take
-    together with what is left, the largest is split at its top.
+    Parts are whole subtrees, at first one below each root. The largest is split at its top for as long as
+    this shortens the time of the threads plus that of what is left.
     """
     count = parent.size
     below = cost.copy()
@@ -871,7 +871,7 @@ def lay_out(
     for c in range(n_cliques):
         parents[c] = parent[c]
     used = index[:at]
-    if 2 * at < n_index:  # else a copy would take more than what it lets go
+    if 2 * at < n_index:  # else the copy would take more memory than it frees
         used = used.copy()
     return (
         axes,

@@ -19,7 +19,7 @@ ENTROPY, DIRICHLET, SPARSE, UNIFORM, NORMALISED = 0, 1, 2, 3, 4  # kinds of scor
 
 
 class Rows(NamedTuple):
-    """Observations: what each variable was in each row."""
+    """The data: the state of each variable in each row."""
 
     codes: ShortTable  # [variable, row]; 0 where missing
     gaps: ByteTable  # [variable, row]: 1 where missing; no rows if nothing is
@@ -47,7 +47,7 @@ def _rising(a, n):
 
 
 def _number(d: Rows, parents: Ints, group: Ints32):
-    """Leave in `group` the number of each row's configuration of parents; return how many there are.
+    """Leave in `group` the index of each row's configuration of parents; return how many there are.
 
     They are numbered as in a table, or by rank where that would have far more entries than rows.
     """
@@ -85,7 +85,7 @@ def _ranked(group: Ints32, count):
 
 
 def _sorted(group: Ints32, codes, card):
-    """Append a variable of very many states, by sorting."""
+    """Append a variable with very many states, by sorting."""
     n = group.size
     keys = np.empty(n, np.int64)
     for r in range(n):
@@ -103,7 +103,7 @@ def _sorted(group: Ints32, codes, card):
 
 
 def _of_configuration(d: Rows, kind, cell, states, n, card):
-    """What the sum over one configuration of the parents adds once, from its number of rows."""
+    """The part of a configuration's term that depends on its number of rows alone."""
     if kind == ENTROPY:
         return -_xlogx(d, n)
     if kind == NORMALISED:
@@ -237,7 +237,7 @@ def _alone(d: Rows, v, groups, marginal: Floats, kind, cells, amount):
 def grow(d: Rows, v: int, parents: Ints, candidates: Ints, kind: int, amount: float, out: Floats, stop: Flag):
     """Leave in `out` the score of v with these parents and each candidate; -1 stands for none.
 
-    `amount` is what a Dirichlet prior weighs in all, for UNIFORM in each cell.
+    `amount` is the equivalent sample size of the Dirichlet prior, for UNIFORM its count in each cell.
     """
     n = d.codes.shape[1]
     card = d.cards[v]

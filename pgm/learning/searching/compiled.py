@@ -12,7 +12,7 @@ from pgm.runtime.kinds import ByteTable, Flag, Floats, FloatTable, Ints, Ints8, 
 DONE, STOPPED = 0, 1
 ADD, DROP, TURN = 0, 1, 2
 NOTHING = 40.0  # nats below the largest term, where another adds no digit that matters
-FAR = -1e300  # below every score: minus infinity, and what is no number
+FAR = -1e300  # below every score: minus infinity and NaN
 
 
 class Graph(NamedTuple):
@@ -98,7 +98,7 @@ def _choose_direction(g: Graph, slack, found, gain):
 
 
 def _better(turn, delta, best, slack, found):
-    """In the first turn what exceeds the best so far, in the second the first that is as good."""
+    """In the first turn whether it exceeds the best so far, in the second whether it is the first as good."""
     if turn == 0:
         return delta > best
     return delta >= best - slack
@@ -123,7 +123,7 @@ def reach_more(arcs: ByteTable, reach: ByteTable, u: int, v: int):
 
 
 def reach_all(arcs: ByteTable, reach: ByteTable):
-    """Work `reach` out anew; return how many vertices are on no cycle and below none: n, if there is none."""
+    """Recompute `reach`; return how many vertices are neither on nor below a cycle: n if there is none."""
     n = arcs.shape[0]
     waiting = np.zeros(n, np.int64)
     order = np.empty(n, np.int64)
@@ -210,7 +210,7 @@ def walk_orders(
     logs: Floats, burning: int, thin: int, sums: FloatTable, best: Floats, best_sets: Ints, state: Floats,
     counted: Ints, stop: Flag,
 ):  # fmt: skip
-    """Exchange two nodes of the order again and again, and accept as Metropolis does.
+    """Metropolis sampling of orders, by exchanging two nodes in each step.
 
     After the first `burning` steps every `thin`-th order adds to `sums` the posterior of each arc given it.
     """

@@ -10,9 +10,9 @@ BLOCK = 512  # rows
 
 
 def add_logs(codes: IntTable32, begin: Ints, logs: Floats, k: int, sums: Floats):
-    """Add to each row's k sums what each column says: the k numbers at (begin[column] + code) * k.
+    """Add to each row's k sums the k logarithms of each column, from (begin[column] + code) * k on.
 
-    Before those of code 0 stand those of -1, where nothing was observed.
+    Those of code -1, where nothing was observed, precede those of code 0.
     """
     m, n = codes.shape[0], codes.shape[1]
     first = 0
@@ -29,7 +29,7 @@ def add_logs(codes: IntTable32, begin: Ints, logs: Floats, k: int, sums: Floats)
 
 
 def to_logs_of_shares(sums: Floats, k: int):
-    """Subtract from each row's k numbers the logarithm of the sum of their exponentials.
+    """Subtract from each row's k logarithms the logarithm of the sum of their exponentials.
 
     Return the first row in which all are minus infinity, or -1.
     """

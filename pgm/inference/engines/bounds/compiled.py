@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from pgm.inference.engines.factor_graph import GraphArrays
 
 DONE, STOPPED = 0, 1  # as in pgm/inference/trees/sweeps/compiled.py
-_UPPER, _LOWER = 0, 1  # from where; buckets of weight 0 take maxima, all others sum
-_UNIT = 2.0**-53  # of rounding
+_UPPER, _LOWER = 0, 1  # which bound; buckets of weight 0 take maxima, all others sum
+_UNIT = 2.0**-53  # unit roundoff
 _GRID = 2.0**32  # shifts are multiples of 1 / this: their sums are exact
 _MOST_SHIFT = 2.0**20
 _FINE = 2.0**24  # so are weights
 _LEAST_WEIGHT = 2.0**-10
-_FLOOR = -690.0  # what is sent back is no less: it only guides
+_FLOOR = -690.0  # the least value sent back, which only guides where costs are moved
 _LOOKS = 64  # mini-buckets of a bucket that are tried for one more table
 
 
@@ -77,7 +77,7 @@ def partition(
     """Put the factors, and what mini-buckets send, into mini-buckets of at most this size.
 
     Returns where the mini-buckets of each place of the order begin, where their variables begin, the
-    variables, the mini-bucket that receives what each sends (-1: a number), the one that holds each factor.
+    variables, the mini-bucket that receives what each sends (-1: a scalar), the one that holds each factor.
     A factor larger than allowed has a mini-bucket of its own.
     """
     n, n_factors = order.size, scope_at.size - 1
@@ -199,7 +199,7 @@ def steps_along(
     strides: Ints,
     begin: int,
 ):
-    """How far the place in a table over `part[first:last]` moves along each axis of the table `whole`.
+    """How far the index into a table over `part[first:last]` moves along each axis of the table `whole`.
 
     Both lists stand in the same order; axes that the part lacks get 0.
     """
@@ -301,7 +301,7 @@ def fill(
     strides: Ints,
     stop: Flag,
 ):
-    """The product of the factors of each mini-bucket; its largest number, and how far rounding may go.
+    """The product of the factors of each mini-bucket; its largest value, and a bound on its rounding.
 
     `uses` says how many factors over one variable alone there are of each.
     """
@@ -391,7 +391,7 @@ def _gathered(b, c, theta, shift, messages, changed, others, mode, weight, out, 
 
 
 def _send(f, o, size, card, weight, out, at):
-    """The power sum of each row: the largest for weight 0. Returns the largest finite number sent."""
+    """The power sum of each row: the largest for weight 0. Returns the largest finite value sent."""
     largest = 0.0
     for row in range(size // card):
         i = o + row * card
@@ -492,7 +492,7 @@ def _match(b, first, last, lead, step, mode, weights, shift, moments):
             else:
                 total += x
         if gone:
-            # Zero in one of them is zero in the product: the others need not count it. In a bound from below
+            # Zero in one of them is zero in the product: the others need not count it. In a lower bound
             # the one of positive weight keeps the zero, and those of negative weight leave the state out.
             for r in range(k):
                 zero = mode != _LOWER or first + r == lead
@@ -750,7 +750,7 @@ def _clamp(
             slack += 4.0 * _UNIT * largest[c]
         else:
             state.changed[c] = 1
-    if lost:  # the bound itself is not finite: the sum anew
+    if lost:  # the bound itself is not finite: sum again
         total = 0.0
         for c in range(b.parent.size):
             if b.parent[c] < 0:
@@ -760,7 +760,7 @@ def _clamp(
                     slack += _UNIT * abs(total)
     for i in range(n):
         state.changed[listed[i]] = 0
-    if moved == math.inf:  # of a bound from below: a message that was left out before
+    if moved == math.inf:  # of a lower bound: a message that was left out before
         moved = 0.0
     out[0] = total + moved
     out[1] = slack + 4.0 * _UNIT * n * (abs(total + moved) if not math.isinf(total + moved) else 0.0)
@@ -859,7 +859,7 @@ def decode(b: BucketArrays, state: BoundState, states: Ints, room: FloatTable, s
 def given_neighbours(
     g: GraphArrays, variables: Ints, at: Ints, most: int, lows: Floats, highs: Floats, stop: Flag
 ):
-    """The least and the most that each state can have, whatever the states of the variable's neighbours.
+    """The least and the greatest probability of each state, whatever the states of the variable's neighbours.
 
     A marginal is a mean of these. Variables with so many neighbours that their table would have more entries
     than `most` get 0 and 1.

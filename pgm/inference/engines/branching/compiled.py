@@ -51,7 +51,7 @@ def _new_level(s):
 
 
 def _lowest(p, s, axis):
-    """For each state of the axis's variable the least remaining cost of its factor: into `s.low`."""
+    """Write to `s.low` the least remaining cost of the factor for each state of the axis's variable."""
     f = p.owner[axis]
     begin, width = p.scope_at[f], p.scope_at[f + 1] - p.scope_at[f]
     w, low, values = s.w, s.low, p.values
@@ -107,7 +107,7 @@ def _lowest(p, s, axis):
 
 
 def _close(p, s, v, x):
-    """Take a state away from a variable, the last one never."""
+    """Close a state of a variable, but never the last one."""
     w, stamp, trail_at, trail_old, n = s.w, s.stamp, s.trail_at, s.trail_old, s.n
     _put(w, stamp, trail_at, trail_old, n, p.open_at + p.state_at[v] + x, 0)
     _put(w, stamp, trail_at, trail_old, n, p.left_at + v, w[p.left_at + v] - 1)

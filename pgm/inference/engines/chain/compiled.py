@@ -20,15 +20,15 @@ from pgm.runtime.kinds import Bytes, Flag, Floats, Ints, Ints32
 DONE, STOPPED, NARROW, IMPOSSIBLE = 0, 1, 2, 3  # as in pgm/inference/trees/sweeps/compiled.py
 _LOOK = 4096  # rows between two looks at the stop flag
 _SEE = 16  # rows between two looks at how many states are possible
-_LOW = 2.0**-64  # what is summed up below this is scaled
+_LOW = 2.0**-64  # sums below this are scaled
 _UP = 2.0**64
 _TINY = 2.0**-500  # a positive share below this may be lost later
 _FIRST = 2.0**-300  # the least sum in the first step
-_BESIDE = 4  # sequences that go side by side, so that none waits for its own last step
+_BESIDE = 4  # sequences processed side by side, so that none waits for its own last step
 
 
 def _times(k, move, a, o, out, p):
-    """Let what stands at out[p] be a * move, eight rows at a time, so that it is read less often."""
+    """Write a * move to out[p], eight rows at a time, so that it is read less often."""
     i = 0
     if k < 8:
         for j in apart(k):
@@ -104,7 +104,7 @@ def _onward(k, at, to, arc, into, of, way, a, few, like, b, out):
 
 
 def _are_few(k, a):
-    """Whether so many states are impossible that it pays to look which."""
+    """Whether so many states are impossible that it pays to look up which."""
     live = 0
     for j in range(k):
         live += 1 if a[j] != 0.0 else 0
@@ -112,7 +112,7 @@ def _are_few(k, a):
 
 
 def _total(a, o, k):
-    """The sum of k numbers from a[o] on, four at a time: none waits for the sum of all before it."""
+    """The sum of k entries from a[o] on, four at a time: no addition waits for the sum of all before it."""
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     for j in range(0, k - 3, 4):
         s0 += a[o + j]
@@ -140,8 +140,9 @@ def forward(
 ):
     """P(state | rows up to this one) in `alpha`, P(row | rows before) in `share` (Rabiner 1989).
 
-    `carried` is how far the first sequence has come before these rows: shares of the states up to a factor,
-    and their sum; zero: nothing was observed. Afterwards it is how far the last sequence has come.
+    `carried` is the filtered distribution of the first sequence before these rows: probabilities of the
+    states up to a factor, and their sum; zero if nothing was observed. Afterwards it is that of the last
+    sequence.
     """
     g = 0
     width = _BESIDE if safe != 0 else 1
@@ -166,7 +167,7 @@ def forward(
         if status == DONE:
             g = end
         elif width > 1 and status != STOPPED:
-            width = 1  # again, one after the other: what comes first is wanted
+            width = 1  # again, one after the other: the first that fails is wanted
         else:
             return status
     return DONE
@@ -464,7 +465,7 @@ def backward(
     seen: Floats,
     stop: Flag,
 ):
-    """P(state | all rows) in place of `alpha`; what is expected is added to first, pairs and seen if given.
+    """P(state | all rows) in place of `alpha`; expected counts are added to first, pairs and seen if given.
 
     `pairs` lacks the factor of the transition itself. `seen` is by code. Each sequence counts `weight`.
     """
@@ -518,7 +519,7 @@ def _backward(k, turned, like, code, starts, weight, alpha, share, room, first, 
                         here[q + j] = alpha[o + j] * many
                         onward[q + j] = w[s + j] if i > 0 else 0.0
                 for j in apart(k):
-                    # From a state that cannot be reached the way on may seem as likely as it wants.
+                    # For a state that cannot be reached the backward probability is arbitrary.
                     a = alpha[o + j]
                     x = beta[s + j] if a != 0.0 else 0.0
                     w[s + j] = like[b + j] * inverse * x
@@ -538,7 +539,7 @@ def _backward(k, turned, like, code, starts, weight, alpha, share, room, first, 
 
 
 def _add_pairs(k, here, onward, o, pairs):
-    """Add what four rows say of pairs, for two states at a time: `pairs` is read and written less often."""
+    """Add the expected pairs of four rows, two states at a time: `pairs` is read and written less often."""
     o1, o2, o3 = o + k, o + 2 * k, o + 3 * k
     for i in range(0, k - 1, 2):
         x0, x1, x2, x3 = here[o + i], here[o1 + i], here[o2 + i], here[o3 + i]
@@ -603,7 +604,7 @@ def backward_along(
                             pairs[e] += y * z
                     beta[i] = x
             for j in apart(k):
-                # From a state that cannot be reached the way on may seem as likely as it wants.
+                # For a state that cannot be reached the backward probability is arbitrary.
                 a = alpha[o + j]
                 x = beta[j] if a != 0.0 else 0.0
                 w[j] = like[b + j] * inverse * x
@@ -672,7 +673,7 @@ def backward_of_four(
                     pairs[15] += x3 * w3
             b = code[t] * 4 if coded else o
             inverse = 1.0 / share[t]
-            # From a state that cannot be reached the way on may seem as likely as it wants.
+            # For a state that cannot be reached the backward probability is arbitrary.
             w0 = (like[b] * inverse) * b0 if a0 != 0.0 else 0.0
             w1 = (like[b + 1] * inverse) * b1 if a1 != 0.0 else 0.0
             w2 = (like[b + 2] * inverse) * b2 if a2 != 0.0 else 0.0
@@ -749,9 +750,9 @@ def score(
     powers: Ints,
     stop: Flag,
 ):
-    """Of each sequence log P: `logs`, and powers of two to be added; nothing is kept of the way.
+    """Log P of each sequence: `logs`, and powers of two to be added; nothing else is kept.
 
-    Where nothing can be lost it goes from both ends at once: neither way waits for the other's last step.
+    Where nothing can underflow it runs from both ends at once: neither direction waits for the other.
     """
     k = start.size
     if k == 8:
@@ -765,7 +766,7 @@ def score(
 
 
 def _score(k, start, move, turned, room, like, code, starts, safe, logs, powers, stop):
-    """The same for k states: a number that the compiler knows, if it is usual."""
+    """The same for k states; common values of k are constants to the compiler."""
     coded = code.size > 0
     a, back = room[: _BESIDE * k], room[_BESIDE * k : 2 * _BESIDE * k]
     ahead, w = room[2 * _BESIDE * k : (2 * _BESIDE + 1) * k], room[(2 * _BESIDE + 1) * k :]
@@ -785,7 +786,7 @@ def _score(k, start, move, turned, room, like, code, starts, safe, logs, powers,
                 total += a[s + j]
                 back[s + j] = 1.0
             if not total > 0.0 or (safe != 0 and total < _FIRST):
-                return NARROW  # or impossible: whoever looks for the step will see
+                return NARROW  # or impossible: the caller, who looks for the step, will see
             powers[n] = 0
         # A row changes sums by 2**-364 to 2**64 at most, and what is above _TINY after four has lost nothing.
         for i in range(steps):
@@ -880,7 +881,7 @@ def score_along(
             room[s + j] = x
             total += x
         if not total > 0.0:
-            return NARROW  # or impossible: whoever looks for the step will see
+            return NARROW  # or impossible: the caller, who looks for the step, will see
         powers[n] = 0
         for t in range(starts[n] + 1, starts[n + 1]):
             if t % _LOOK == 0 and stop[0] != 0:
@@ -908,7 +909,7 @@ def score_along(
 
 
 def _scaled(a, o, k, total):
-    """Bring k numbers that sum up to `total` near one; returns the power of two that was taken out."""
+    """Scale k entries that sum to `total` to near one; returns the power of two that was taken out."""
     power = 0
     by = 1.0
     while total < _LOW:
@@ -935,7 +936,7 @@ def score_of_four(
     powers: Ints,
     stop: Flag,
 ):
-    """The same for four states, from both ends at once: neither way waits for the other's last step."""
+    """The same for four states, from both ends at once: neither direction waits for the other."""
     coded = code.size > 0
     m00, m01, m02, m03 = move[0], move[1], move[2], move[3]
     m10, m11, m12, m13 = move[4], move[5], move[6], move[7]
@@ -1017,7 +1018,7 @@ def score_of_four(
 
 
 def largest(logs: Floats, k: int, most: Floats):
-    """The largest of each k numbers."""
+    """The largest of each k entries."""
     for t in range(most.size):
         x = logs[t * k]
         for j in range(1, k):
@@ -1169,9 +1170,9 @@ def best_paths(
 ):
     """The best path of each sequence and its logarithm (Viterbi 1967); all that is given are logarithms.
 
-    `kept` has room for what the best ways to all states are worth, in each step of the longest sequence;
-    where one came from is looked up on the way back. Of equal paths that with the first states wins, from the
-    end.
+    `kept` has room for the scores of the best paths to all states, in each step of the longest sequence;
+    predecessors are looked up on the way back. Of equal paths the one with the first states wins, compared
+    from the end.
     """
     k = start.size
     coded = code.size > 0
@@ -1308,7 +1309,7 @@ def ranked_paths(
 ):
     """The `many` best paths of one sequence, the best first; `count` gets how many there are.
 
-    Each state keeps as many best ways to itself, of which each is one of those to the state before
+    Each state keeps that many best paths to itself, each of which extends one of those to the state before
     (Seshadri & Sundberg 1994). All that is given are logarithms.
     """
     k = start.size
@@ -1316,7 +1317,7 @@ def ranked_paths(
     steps = code.size if coded else like.size // k
     best = np.full(k * many, -math.inf)
     ahead = np.full(k * many, -math.inf)
-    back = np.zeros(steps * k * many, np.int32)  # which of all ways to the step before
+    back = np.zeros(steps * k * many, np.int32)  # which of all paths to the step before
     for t in range(steps):
         if stop[0] != 0:
             return STOPPED
@@ -1412,7 +1413,7 @@ def walk_far(first: Floats, at: Ints, move: Floats, k: int, uniform: Floats, sta
 
 
 def walk_back(move: Floats, k: int, alpha: Floats, uniform: Floats, starts: Ints, path: Ints32):
-    """Paths given all rows, from the end, by what is believed at each step (Fruehwirth-Schnatter 1994)."""
+    """Paths given all rows, drawn backwards from the filtered distributions (Fruehwirth-Schnatter 1994)."""
     n = starts.size - 1
     w = np.empty(k)
     state = 0

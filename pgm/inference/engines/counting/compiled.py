@@ -156,7 +156,7 @@ def _undo(s, n, to):
 
 
 def _mark(s, n, literal, level, size, marked):
-    """Take a false literal into the new clause, or count it if it is of this level; sizes of both."""
+    """Add a false literal to the new clause, or count it if it is of this level; returns both sizes."""
     v = literal >> 1
     here = 0
     if s.seen[v] == 0 and s.level[v] > 0:

@@ -313,8 +313,8 @@ def break_ties(
 def colour(first: Ints, head: Ints32, odd: Bytes, part: Ints, flip: Bytes):
     """Flip variables so that the ends of an odd arc differ and those of an even one do not.
 
-    `part[v]` becomes the first variable of v's part of the graph. Returns for each first variable whether its
-    part can be flipped so.
+    `part[v]` becomes the first variable of v's connected component. Returns for each first variable whether
+    its component can be flipped so.
     """
     n = part.size
     balanced = np.ones(n, np.uint8)
@@ -345,7 +345,7 @@ def colour(first: Ints, head: Ints32, odd: Bytes, part: Ints, flip: Bytes):
 
 
 def parts(n: int, scope_at: Ints, scopes: Ints32):
-    """For each variable the first one of its part of the graph."""
+    """For each variable the first one of its connected component."""
     root = np.arange(n)
     for f in range(scope_at.size - 1):
         for i in range(scope_at[f], scope_at[f + 1]):
@@ -363,7 +363,7 @@ def parts(n: int, scope_at: Ints, scopes: Ints32):
 
 
 def _worst_exchange(cards, scopes, begin, end, energies, at, axis, gone, instead):
-    """How much more a table costs at the least when its variable on `axis` is in `gone` and not `instead`."""
+    """The least extra cost of a table if its variable on `axis` is in state `gone` rather than `instead`."""
     stride, total = 1, 1
     for i in range(end - 1, begin + axis, -1):
         stride *= cards[scopes[i]]
@@ -496,8 +496,8 @@ def descend(
 ):
     """Give each variable in turn its best state given its neighbours', until nothing changes any more.
 
-    Forbidden entries cost `wall`. Every change lowers the energy, a whole number, so there is an end; a stop
-    flag that is set is one too, and leaves states that are as good as any on the way.
+    Forbidden entries cost `wall`. Every change lowers the energy, an integer, so this terminates; setting the
+    stop flag ends it early, with states no worse than any before.
     """
     changed = True
     while changed and stop[0] == 0:
@@ -542,7 +542,7 @@ def ascend(
 
     Globerson & Jaakkola 2007, section 6. Message i of scope position i is what its factor gives that
     variable; `belief` is what each variable was given in all. The sum of the minima of the beliefs, and of
-    what is left of each table, is a lower bound. A table over one variable was given to it whole.
+    what is left of each table, is a lower bound. A table over one variable belongs to that entirely.
     """
     for f in range(scope_at.size - 1):
         if stop[0] != 0:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def _mixed(h, x):
-    """One more number in a hash that stays below 2**40, so that no product leaves the integers."""
+    """Mix another integer into a hash that stays below 2**40, so that no product overflows."""
     return ((h ^ x) * 1_000_003 + (x >> 7)) % 1_099_511_627_689
 
 
@@ -82,7 +82,7 @@ def share(p: ProgramArrays, r: ReducedArrays, class_of: Ints32, slots: Ints, fir
 
 
 def rows(r: ReducedArrays, mantissas: Floats, entry_at: Ints, code_at: Ints, source: Ints, codes: Ints32):
-    """The non-zero rows of each table: where its number stands, and the state of each axis."""
+    """The non-zero rows of each table: where its value is stored, and the state of each axis."""
     for t in range(r.factors.size):
         begin, k = r.scope_at[t], r.scope_at[t + 1] - r.scope_at[t]
         at, c = entry_at[t], code_at[t]
@@ -130,10 +130,10 @@ def walk(
     walked: Ints,
     reached_by: Ints,
 ):
-    """The factors and the variables as they are met from the first variable of each part outwards.
+    """Factors and variables in the order in which they are met from the first variable of each component.
 
-    `reached_by` receives the axis along which a variable was met, -1 for the first of a part. Returns whether
-    there is no loop.
+    `reached_by` receives the axis along which a variable was met, -1 for the first of a component. Returns
+    whether there is no loop.
     """
     n, n_factors = user_at.size - 1, scope_at.size - 1
     met = np.zeros(n_factors, np.uint8)

@@ -20,7 +20,7 @@ def _earlier(codes, i, j):
 
 
 def _surely_worse(worth, i, best, shares, tied):
-    """Whether row i is worth less than the best by more than rounding, for the last respect alone."""
+    """Whether row i is worth less than the best by more than rounding, by the last criterion alone."""
     last = worth.shape[1] - 1
     more = worth[best, last] - worth[i, last]
     if not more > 0.0:
@@ -64,23 +64,23 @@ def winners(
     keep: Bytes,
     stop: Flag,
 ):
-    """Mark, in each group, the rows that no other is better than in every respect.
+    """Mark, in each group, the rows that no other beats by every criterion.
 
     Args:
         worth: logarithms, a row for each choice, in each group the largest first.
         codes: the states that a choice stands for: of equals the first is kept, and with `ties` also what
             comes before a better one and might be worth as much.
         begins: where each group begins, and the end of all.
-        shares: the most that each respect may count, beside the last: a logarithm.
+        shares: logarithms of the most that each criterion may count beside the last.
         tied: logarithms this close differ by rounding.
-        ties: as said.
+        ties: whether to keep, too, what comes before a better one; see `codes`.
         keep: becomes 1 for what is kept.
         stop: set to end early.
     """
     kept = np.empty(worth.shape[0], np.int64)
     last = worth.shape[1] - 1
     for group in range(begins.size - 1):
-        n, top = 0, -1  # how many are kept, and which of them is worth most in the last respect
+        n, top = 0, -1  # how many are kept, and which of them is best by the last criterion
         for i in range(begins[group], begins[group + 1]):
             if stop[0] != 0:
                 return STOPPED
@@ -88,7 +88,7 @@ def winners(
             found, at = 1, top
             j = 0
             if top >= 0 and worth[i, last] > worth[kept[top], last] + tied:
-                j = n  # nothing that is kept is as good in this respect
+                j = n  # nothing that is kept is as good by this criterion
             elif top >= 0:
                 found = _may_win(worth, codes, i, kept[top], shares, tied, ties)
             while found == 1 and j < n:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pgm.inference.engines.gaussian.gaussian_arrays import StrongTree
     from pgm.inference.program.continuous import Densities
 
-# Where equations are joined: work, kind, reach, scale, mirror, turned.
+# Work space for joining equations: work, kind, reach, scale, mirror, turned.
 Room = tuple[FloatTable, Bytes, Floats, Floats, Floats, Ints]
 
 SOFT, HARD = 1, 2
@@ -465,7 +465,7 @@ def join(
     wide: int,
     pick: Ints,
 ):
-    """Mix some variables of a density into the moments gathered so far (Chan, Golub & LeVeque 1979)."""
+    """Merge some variables of a density into the moments of those before (Chan, Golub & LeVeque 1979)."""
     total = weight[at] + share
     part = share / total
     rest = weight[at] / total

@@ -110,7 +110,7 @@ def forward(
 
 
 def _back(ops: Operations, g, base, work):
-    """Take what is at the front of `work` a step back, from the next frontier to this; return where it is."""
+    """Take the table at the front of `work` a step back, to the frontier before; return its offset."""
     here = 0
     for o in range(ops.card.size - 1, -1, -1):
         there = ops.widest - here
@@ -468,7 +468,7 @@ def _taken(logs, at, n, u):
     found = 0
     for s in range(n):
         x = math.exp(logs[at + s] - most)
-        if x > 0.0:  # where rounding leaves something behind the last it is that one
+        if x > 0.0:  # rounding may leave u beyond the last one: then it is that
             found = s
             left -= x
             if left < 0.0:

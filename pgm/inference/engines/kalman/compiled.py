@@ -7,8 +7,8 @@ with the covariance of x[t] given x[t+1], a sum of squares too. Nothing is inver
 singular.
 
 Covariances do not depend on what was observed, only on which entries were. Each distinct one is worked out
-once: a *slot* holds those of a step, and as soon as the factors are, to the last bit, those of an earlier
-slot, the steps that followed it are followed again. That is the steady state, and changes no digit.
+once: a *slot* holds those of a step, and as soon as the factors equal, to the last bit, those of an earlier
+slot, the slots that followed it are used again. That is the steady state, and it changes no digit.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LOG_2PI = 1.8378770664093453
 # Where noise does not reach every state, a remainder of weighted Gram-Schmidt this much shorter than its row
 # was is rounding: the state follows from those after it.
 _CANCELLED = 2.0**-86
-# An entry without variance is met if it is off by this share of the numbers that it is compared with.
+# An entry without variance is met if it is off by at most this share of the values it is compared with.
 _MET = 1e-9
 
 
@@ -114,7 +114,8 @@ def _advance(
 def _triangle(rows: FloatTable, base: int, scale: Floats, n: int, size: int, full: bool, out: Floats):
     """Factors of rows diag(scale) rows'; the rows become orthogonal under these weights.
 
-    Unless none can be (`full`), a remainder not longer than the diagonal of `out` says is rounding alone.
+    Unless noise reaches every state (`full`), a remainder no longer than the diagonal of `out` is rounding
+    alone.
     """
     for j in range(n - 1, -1, -1):
         row = rows[base + j]
@@ -166,8 +167,8 @@ def forward(
     """The covariances of all steps: which slot each step has, and what is in the slots; `found`: how many.
 
     `predicted` and `filtered` take factors, `gains` the gain of each observed entry, `variances` its variance
-    given all before it. If `rows` has more than n, it takes the orthogonal rows of each slot, which the way
-    back needs, and `led` the move that they belong to.
+    given all before it. If `rows` has more than n, it takes the orthogonal rows of each slot, which the
+    backward pass needs, and `led` the transition that they belong to.
     """
     steps, m = s.seen.shape[0], s.seen.shape[1]
     n = int(math.sqrt(s.start.size + 0.5))
@@ -243,8 +244,9 @@ def means(
 ):
     """The means of several series of one pattern, one after the other in rows of `y`, `predicted`, ...
 
-    `surprises` takes what each entry is off its mean given those before it, `log` each step's share of the
-    log density, `found` the first row with an entry that has no variance and is off all the same, or -1.
+    `surprises` takes the innovations, each entry less its mean given those before it, `log` the contribution
+    of each step to the log density, `found` the first row with an entry that has no variance and yet differs
+    from its mean, or -1.
     """
     steps, m = s.seen.shape[0], s.seen.shape[1]
     n = int(math.sqrt(s.start.size + 0.5))
@@ -282,7 +284,7 @@ def means(
                         for k in range(n):
                             state[k] += gain[i * n + k] * off
                     elif variance[i] != 0.0:
-                        squares += variance[i]  # it is not a number, and the answer says so
+                        squares += variance[i]  # NaN, which the answer reports
                     elif abs(off) > _MET * reach and bad < 0:
                         bad = row
                 surprises[row, i] = off

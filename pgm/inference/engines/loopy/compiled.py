@@ -59,7 +59,7 @@ def _receive(g, f, beliefs, messages, c):
 
 
 def _binary(values, row, low, b0, b1, m0, m1, free0, free1, damping, beliefs, messages, moved):
-    """As `_pair`, for two states each: a message is one number, the logarithm of a ratio."""
+    """As `_pair`, for two states each: a message is one scalar, the logarithm of a ratio."""
     d0 = (beliefs[b0 + 1] - messages[m0 + 1]) - (beliefs[b0] - messages[m0])
     d1 = (beliefs[b1 + 1] - messages[m1 + 1]) - (beliefs[b1] - messages[m1])
     if not low - abs(d0) - abs(d1) >= _SAFE:
@@ -103,7 +103,7 @@ def _either(values, row, low, n0, n1, b0, b1, m0, m1, free0, free1, damping, bel
 
 
 def _pair(values, row, low, n0, n1, b0, b1, m0, m1, free0, free1, damping, beliefs, messages, c, o, moved):
-    """All of `_send` and `_take` for a pair without zeros, which images are made of; few arguments are quick.
+    """`_send` and `_take` in one for a pair without zeros, as in images; few arguments are fast to pass.
 
     Beliefs are updated where free0 and free1 say so. Returns the largest change, or -1 if values must stay
     logarithms and nothing was done.
@@ -188,7 +188,7 @@ def _multiply_rows(g, t, k, offset, e, o, before):
 
 
 def _add_rows(g, t, k, offset, c, o, e, largest):
-    """The same in logarithms: maxima, and where sums are wanted those relative to the maxima, kept in e."""
+    """The same in logarithms: maxima and, where sums are wanted, the sums relative to these in `e`."""
     size = offset[k]
     for i in range(size):
         o[i] = -math.inf
@@ -254,7 +254,7 @@ def _send(g, f, beliefs, messages, largest, room, offset):
 
 
 def _take(g, f, beliefs, messages, held, damping, live, o, moved):
-    """Replace a factor's messages; in `moved` by how much along each axis, before damping. Their largest.
+    """Replace a factor's messages; `moved` gets each axis's change before damping. Returns the largest.
 
     With `live` the beliefs are updated at once.
     """
@@ -372,7 +372,7 @@ def measure(
 
 
 def _sift(heap, place, priority, i):
-    """Restore the order of a heap whose entry i has another priority: largest first, then by number."""
+    """Restore the order of a heap whose entry i has another priority: largest first, then by index."""
     f = heap[i]
     x = priority[f]
     while i > 0:

@@ -61,7 +61,7 @@ def _field(g, f, q, axis, has_zero, out):
 def field(g: GraphArrays, v: int, q: Floats, between: Bytes, has_zero: Bytes, out: Floats):
     """The mean of the logarithm of everything that touches a variable, for each of its states.
 
-    Of factors over several variables only those count that are marked as `between` blocks.
+    Factors over several variables count only if they are marked as `between` blocks.
     """
     begin = g.state_at[v]
     for s in range(g.cards[v]):

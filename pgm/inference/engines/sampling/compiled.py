@@ -1,4 +1,4 @@
-"""Compiled loops that draw states from products of tables: in logarithms, uniforms are passed in."""
+"""Loops that draw states from products of tables, in logarithms; uniforms are passed in."""
 
 from __future__ import annotations
 
@@ -261,11 +261,11 @@ def weigh(
     room: FloatTable,
     stop: Flag,
 ):
-    """Draw cases step by step, and weigh each by the product of all factors over what it was drawn from.
+    """Draw cases step by step, and weight each by the product of all factors over its proposal density.
 
     `a` are the factors, `t` the steps, `m` guiding tables with their values in `pool`. One case in
     `plain_every` is drawn without any guide, and all are weighed as draws from the mixture, so that no weight
-    is more than so many times what it would be without; 0: all are guided. `first` is the number of the
+    is more than so many times what it would be without; 0: all are guided. `first` is the index of the
     first case.
     """
     # Taken out of the tuples once: handing them on costs more than a draw.
@@ -282,7 +282,7 @@ def weigh(
         if stop[0] != 0:
             return STOPPED
         plainly = plain_every > 0 and (first + i) % plain_every == plain_every - 1
-        # The product of the factors over that from which it is drawn; and one of these over the other.
+        # The product of the factors over the proposal; and one proposal over the other.
         weight, excess = 0.0, 0.0
         for k in range(variable.size):
             v = variable[k]
@@ -432,10 +432,10 @@ def clusters(
     room: FloatTable,
     stop: Flag,
 ):
-    """Join equal neighbours at random, then draw a state for each cluster; over and over.
+    """Join equal neighbours at random, then draw a state for each cluster, again and again.
 
-    `chances` and `gains` hold for each state of each bond how probably it joins, and by how much the
-    logarithm of the weight of that state grows then; `fields` are the logarithms left for single variables.
+    `chances` and `gains` hold, for each state of each bond, the probability that it joins, and by how much
+    the log weight of that state then grows; `fields` are the logarithms left for single variables.
     """
     cards, state_at, scopes = a.cards, a.state_at, a.scopes
     n, n_bonds = now.size, bond_at.size
@@ -471,7 +471,7 @@ def clusters(
                     scores[state_at[r] + s] += gains[bond_at[f] + s]
         for v in range(n):
             r = _root(parent, v)
-            if r == v:  # it stands before all that follow it
+            if r == v:  # the root precedes the others
                 of_root = scores[state_at[v] : state_at[v + 1]]
                 now[v], _ = _pick(of_root, cards[v], uniforms[i, n_bonds + v], room[0])
             else:
@@ -480,11 +480,11 @@ def clusters(
     return DONE
 
 
-# --- chains of states and numbers ---
+# --- chains over discrete and continuous variables ---
 
 
 def _row(d, x, codes, cards):
-    """Which of its densities a number has."""
+    """Which of its densities a continuous variable has."""
     index = 0
     for i in range(d.switch_at[x], d.switch_at[x + 1]):
         v = d.switches[i]
@@ -493,7 +493,7 @@ def _row(d, x, codes, cards):
 
 
 def _mean(d, x, row, values):
-    """The mean of a number that follows others by a line."""
+    """The mean of a linear Gaussian variable."""
     mean = d.bias[row]
     begin = d.parent_at[x]
     k = d.parent_at[x + 1] - begin
@@ -505,14 +505,14 @@ def _mean(d, x, row, values):
 
 def _link_log(links, link, begin, code, values):
     """The log probability of a state whose log odds are linear; its offsets begin there."""
-    card, first = links.card[link], links.number_at[link]
-    k = links.number_at[link + 1] - first
+    card, first = links.card[link], links.continuous_at[link]
+    k = links.continuous_at[link + 1] - first
     at = links.weight_at[link]
     top, own = -math.inf, 0.0
     for s in range(card):
         score = links.offsets[begin + s]
         for i in range(k):
-            score += links.weights[at + i * card + s] * values[links.numbers[first + i]]
+            score += links.weights[at + i * card + s] * values[links.continuous[first + i]]
         if s == code:
             own = score
         top = max(top, score)
@@ -520,13 +520,13 @@ def _link_log(links, link, begin, code, values):
     for s in range(card):
         score = links.offsets[begin + s]
         for i in range(k):
-            score += links.weights[at + i * card + s] * values[links.numbers[first + i]]
+            score += links.weights[at + i * card + s] * values[links.continuous[first + i]]
         total += math.exp(score - top)
     return own - top - math.log(total)
 
 
 def rewrite(d: Densities, links: LinkArrays, e: EntryArrays, values: Floats, tables: Floats):
-    """Write the tables that states are drawn from, given the numbers."""
+    """Write the tables that states are drawn from, given the continuous values."""
     for i in range(tables.size):
         tables[i] = e.base[i]
     for i in range(e.line.size):
@@ -546,7 +546,7 @@ def _links_log(links, begins, those, first, last, codes, values):
     return total
 
 
-def move_numbers(
+def move_continuous(
     d: Densities,
     links: LinkArrays,
     moves: MoveArrays,
@@ -556,11 +556,11 @@ def move_numbers(
     uniforms: FloatTable,
     values: Floats,
 ):
-    """Draw one number after the other given all else, the states included.
+    """Draw each continuous variable in turn given all else, the states included.
 
-    What its own line and the lines to its children say is one normal density. If that is all, it is drawn
-    from it; else by a step of slice sampling (Neal 2003), with this many uniforms for each: within the
-    ends of its interval, and by what the log odds of its children say.
+    Its own linear relation and those of its children give one normal density. If that is all, it is drawn
+    from that; else a step of slice sampling (Neal 2003), with this many uniforms for each, respects the ends
+    of its interval and the log odds of its children.
     """
     begins = np.zeros(moves.link.size, np.int64)
     for i in range(moves.link.size):

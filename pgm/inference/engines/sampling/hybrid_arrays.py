@@ -16,8 +16,8 @@ class LinkArrays(NamedTuple):
     offsets: Floats
     above_at: Ints
     above: Ints  # the discrete parents, by position
-    number_at: Ints
-    numbers: Ints  # the continuous parents, by index
+    continuous_at: Ints
+    continuous: Ints  # the continuous parents, by index
     weight_at: Ints
     weights: Floats  # (continuous parents, states)
 

@@ -237,7 +237,7 @@ class HybridChains:
             normals = self.rng.standard_normal((self.chains, n))
             uniforms = self.rng.random((self.chains, int(self.moves.sliced.sum()), _UNIFORMS))
             for chain in chains:
-                SAMPLING.move_numbers(
+                SAMPLING.move_continuous(
                     self.model.g.arrays, self.tables.links, self.moves, self.model.cards, self.codes[chain],
                     normals[chain], uniforms[chain], self.values[chain],
                 )  # fmt: skip

@@ -201,8 +201,8 @@ def _links(model: HybridModel, above: set[int]) -> tuple[LinkArrays, dict[int, i
         offsets=joined([s.offset for s in scores], np.float64),
         above_at=at([s.discrete.size for s in scores]),
         above=joined([s.discrete for s in scores]),
-        number_at=at([s.continuous.size for s in scores]),
-        numbers=joined([model.g.index_of[s.continuous] for s in scores]),
+        continuous_at=at([s.continuous.size for s in scores]),
+        continuous=joined([model.g.index_of[s.continuous] for s in scores]),
         weight_at=at([s.weights.size for s in scores]),
         weights=joined([s.weights for s in scores], np.float64),
     )

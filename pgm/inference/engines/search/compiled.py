@@ -1,4 +1,4 @@
-"""The loops of the search: propagation, components, the cache, and the way back over what was recorded.
+"""The loops of the search: propagation, components, the cache, and the backward pass over the record.
 
 Nothing here recurses or allocates: the state of a search lies in arrays, so it stops whenever an array is
 full or its slice of work is done, and continues once the clock has been checked or the full array has been
@@ -1066,7 +1066,7 @@ def users_of(n: int, scope_at: Ints, scopes: Ints32):
 
 
 def depths(n_vars: int, clique_ptr: Ints, clique_vars: Ints, parent: Ints, depth: Ints):
-    """How many cliques lie between each variable and the middle of the tree of cliques."""
+    """How many cliques lie between each variable and the middle of the clique tree."""
     n_cliques = parent.size
     weight = np.zeros(n_cliques, np.int64)
     heaviest = np.zeros(n_cliques, np.int64)

@@ -37,7 +37,7 @@ def _onward(sizes, first, at, to, values, v, width, buf):
 
 
 def _backward(sizes, first, at, to, values, v, width, back):
-    """A step back: the last row of `back` is what each state is worth behind it, the first before it."""
+    """A step back: the last row of `back` has the backward values after it, the first those before it."""
     for s in range(sizes.size - 2, -1, -1):
         a, b = s * width, (s + 1) * width
         for i in range(sizes[s]):
@@ -159,7 +159,7 @@ def backward(
             for j in range(k):
                 x = alpha[o + j]
                 beta = back[j]
-                # From a state that cannot be reached the way on may seem as likely as it wants.
+                # For a state that cannot be reached the backward probability is arbitrary.
                 back[last + j] = like[c + j] * inverse * beta if x != 0.0 else 0.0
                 alpha[o + j] = x * beta if x != 0.0 else 0.0
             if summed:
@@ -430,8 +430,8 @@ def best_paths(
 ):
     """The best path of each sequence and its logarithm (Viterbi 1967); all that is given are logarithms.
 
-    `kept` has room for what the best ways to all states are worth in each step of the longest sequence; on
-    the way back each step is made again, and the arcs that led to the state are looked up.
+    `kept` has room for the scores of the best paths to all states in each step of the longest sequence; on
+    the way back each step is repeated, and the arcs that led to the state are looked up.
     """
     k, last, arcs = sizes[0], (sizes.size - 1) * width, to.size
     coded, varied = code.size > 0, which.size > 0
@@ -506,7 +506,7 @@ def walk(
     starts: Ints,
     path: Ints32,
 ):
-    """States drawn one after the other; each step takes a number for each stage."""
+    """States drawn one after the other; each step takes a uniform for each stage."""
     k, stages, arcs = sizes[0], sizes.size - 1, to.size
     for n in range(starts.size - 1):
         place = 0

@@ -18,7 +18,7 @@ DONE, STOPPED, IMPOSSIBLE = 0, 1, 3  # as in pgm/inference/trees/sweeps/compiled
 def replace_table(table: Floats, begin: int, values: Floats, narrowest: int):
     """Write another table over that of a factor, scaled; returns its `low` and `exponent`.
 
-    A `low` above zero says that nothing was written, because other entries are zero, or because they span
+    A `low` above zero says that nothing was written: other entries than before are zero, or the entries span
     more than doubles do: more than `narrowest` powers of two.
     """
     least, top = 1 << 40, -(1 << 40)
@@ -189,7 +189,7 @@ def propagate(p: ProgramArrays, support: Floats, keep: Bytes, open_states: Bytes
     """Close every state that no non-zero row of some factor supports, to a fixed point.
 
     `touched` marks the factors to begin with. Generalised arc consistency: a state that is closed has
-    probability zero; one left open may have it too.
+    probability zero; so may one that is left open.
     """
     n_factors = p.heads.size
     widest, most_states = 1, 1

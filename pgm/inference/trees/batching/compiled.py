@@ -32,8 +32,8 @@ LANE_COST = 0.125  # of a multiplication in one lane, beside a store to a single
 def pack(codes: IntTable32, radix: Ints, seen_only: bool, words: IntTable):
     """Pack each row of a frame into a few integers: digits code + 1, or whether there is a code at all.
 
-    `codes` has a row for each column of the frame, `words` (all 0) room for as many. Returns how many numbers
-    it took.
+    `codes` has a row for each column of the frame, `words` (all 0) has room for as many. Returns how many
+    integers it took.
     """
     k = 0
     for begin in range(0, codes.shape[1], 1024):  # a block that stays in the cache
@@ -149,7 +149,7 @@ def bounds(cards: Ints, tree: Skeleton, table_low: Ints, low: Ints, high: Ints, 
 
 
 def bounds_outward(cards: Ints, tree: Skeleton, low: Ints, high: Ints, scaled: Bytes):
-    """The same for the outward pass: marks cliques whose corrections must be scaled; whether all is safe."""
+    """The same for the outward pass: mark cliques whose corrections are to be scaled; whether all is safe."""
     axis_at, axes, parent, sends, operand_at, operand = tree
     n_factors = low.size - parent.size
     ratio_low, ratio_high = np.zeros(parent.size, np.int64), np.zeros(parent.size, np.int64)

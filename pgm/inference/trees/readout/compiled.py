@@ -205,7 +205,7 @@ def alternatives(
 ):
     """Compare the best other entry of each clique with the one that these states have: log2 of the quotient.
 
-    What its message selects stays as it is; in the first clique `excluded` entries are out too.
+    What its message selects stays as it is; in the first clique `excluded` entries are ruled out, too.
     """
     arrays = (t.item_at, t.operand, t.lookup, t.outer_at, t.kind, t.run, t.inner_at, pm, pe)
     for i in range(cliques.size):
@@ -252,9 +252,9 @@ def max_marginals(
     entries_e: Ints,
     stop: Flag,
 ):
-    """For each state of each variable that is maximised the largest product that has it, after a max pass.
+    """The largest product with each state of each variable that is maximised, after a max pass.
 
-    So for each entry of a table, if there is room for these; of tables in cliques that are summed there are
+    The same for each entry of a table, if there is room for these; tables in cliques that are summed have
     none. Parents come first in `cliques`; `largest` marks them among all. What a parent sends back is the
     largest product of all that does not come from below: its entries over the message that they hold, which
     is not zero where they are not. `back_*` is laid out as the messages are, and zero like `found_*`.

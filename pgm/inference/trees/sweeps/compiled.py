@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 
 DONE, STOPPED, NARROW, IMPOSSIBLE = 0, 1, 2, 3
 SAFE = 1000  # a number whose log2 is within this of 0 is neither denormal nor infinite
-LEAST = -1022  # log2 of the smallest double that has all its digits,
-SMALLEST = 2.0**LEAST  # and that double: smaller ones are met only where products may fall below it
+LEAST = -1022  # log2 of the smallest double with full precision
+SMALLEST = 2.0**LEAST  # that double; smaller ones are met only where products may fall below it
 NEGLIGIBLE = -60  # log2 of what is far less than rounding
 DRIFT = 300  # messages whose bounds have moved so far are measured and scaled
 BLOCK = 1024  # listed entries that are worked on together
-OPEN, ROWS, CLOSE = 0, 1, 2  # what is done of a clique that is worked on slab by slab
+OPEN, ROWS, CLOSE = 0, 1, 2  # what is done with a clique that is processed slab by slab
 
 
-def numbers(p: ProgramArrays, r: ReducedArrays):
+def reduced_indices(p: ProgramArrays, r: ReducedArrays):
     """The index of each variable of the program among the reduced ones, or -1."""
-    number = np.full(p.cards.size, -1, np.int64)
+    index = np.full(p.cards.size, -1, np.int64)
     for i in range(r.variables.size):
-        number[r.variables[i]] = i
-    return number
+        index[r.variables[i]] = i
+    return index
 
 
 def gather(p: ProgramArrays, r: ReducedArrays, codes: Ints32, virtual_at: Ints, n_values: int, source: Ints):
     """Where in the program's values, virtual evidence behind them, each entry of the reduced tables is."""
-    number = numbers(p, r)
+    index = reduced_indices(p, r)
     for g in range(r.factors.size):
         f = r.factors[g]
         at = r.table_at[g]
@@ -60,7 +60,7 @@ def gather(p: ProgramArrays, r: ReducedArrays, codes: Ints32, virtual_at: Ints, 
         mine[0] = 0
         for a in range(p.scope_at[f + 1] - 1, p.scope_at[f] - 1, -1):  # the last axis changes fastest
             v = p.scopes[a]
-            i = number[v]
+            i = index[v]
             if i < 0:
                 base += codes[v] * step
             else:
@@ -136,11 +136,11 @@ def _within(operands, low, high, entries, more_low, more_high):
 
 
 def _loss(operands, n_factors, least, high, loss, terms):
-    """log2 of how far a clique's sums may be off for products under the smallest double, or in its operands.
+    """log2 of the error of a clique's sums from products under the smallest double and from its operands.
 
     `least` bounds log2 of the products. One that is rounded there is off by less than 2**LEAST times what the
     operands still to come can hold, for any number of operands; what is off in an operand is multiplied by
-    all others (what is off in two is negligible: `inward` sees to that). So many terms go into each sum.
+    all others (what is off in two is negligible: `inward` sees to that). Each sum has `terms` terms.
     """
     worst, count, most = -np.inf, 0, 0
     if least <= -SAFE:
@@ -208,7 +208,7 @@ def _measured(values):
 
 
 def _multiply_row(lookup, kind, run, ix, part, out, begun):
-    """Multiply a row by what an operand has for it, from the beginning of `part`; if not begun, write it."""
+    """Multiply a row by an operand's entries for it, from the start of `part`; if not `begun`, write them."""
     n = out.size
     if kind == 1:
         if begun:
@@ -268,7 +268,7 @@ def _fold_largest(row, blocks, length):
 
 
 def _add_row(lookup, kind, run, ix, short_at, short, row, out, to):
-    """Add a row to what an item of this kind has of it."""
+    """Add a row to the entries that it has in an item of this kind."""
     n = row.size
     if kind == 1:
         part = out[to : to + n]
@@ -339,13 +339,14 @@ def inward(
     log2 of what items hold; they are carried along, and where they drift the message is measured and scaled
     by a power of two, which `exponent` takes out.
 
-    If `loss` has room, products may fall under the smallest double; it gets log2 of how far each entry of a
-    message may be off for that, and `proven` says whether the roots are right none the less.
+    If `loss` has room, products may fall under the smallest double; it gets log2 of the error that this
+    may cause in each entry of a message, and `proven` says whether the roots are accurate nevertheless.
 
     Roots that have children need not be summed if `out_too`: the outward sweep finds the total anyway.
 
-    `slab` is empty, or says what to do of the one clique: OPEN, ROWS or CLOSE; which rows: in every so many
-    those from here to there. Slabs of one clique may run in parallel if they send different entries.
+    `slab` is empty, or says what to do with the only clique, OPEN, ROWS or CLOSE, and with which rows: the
+    period, and the first and the end within each period. Slabs of one clique may run in parallel if they send
+    different entries.
     """
     n_factors = t.item_at.size - 1 - t.parent.size
     plain = t.list_at.size > 0 and largest.size == 0 and kept.size == 0
@@ -668,7 +669,7 @@ def outward(
 
 
 def normalise(result_at: Ints, results: Floats):
-    """Divide each result by its sum; 3 if one has none."""
+    """Divide each result by its sum; returns 3 if a sum is zero."""
     for q in range(result_at.size - 1):
         total = 0.0
         for i in range(result_at[q], result_at[q + 1]):
@@ -693,7 +694,7 @@ def fill(
 ):
     """Put the tables of a sliced tree, for these states of what was observed, where the tree has them.
 
-    Returns the product of the single numbers behind the tables, as a wide number.
+    Returns the product of the scalars behind the tables, as a wide number.
     """
     shift = np.zeros(begins.size, np.int64)
     for i in range(item.size):
@@ -728,7 +729,7 @@ def count_entries(
     stride: Ints,
     counts: Floats,
 ):
-    """Write results to the table entries that they are about; entries of single numbers, behind, are certain.
+    """Write results to the table entries that they are about; those of scalars, which come last, are certain.
 
     The arguments are those of `fill`; `entries` says where each stands among all if all observed variables
     had their first state.
@@ -755,10 +756,10 @@ def sliced(
 ):
     """Run a whole question on a tree that is sliced by what was observed; shared_trees.py says what it takes.
 
-    All arrays of 64-bit integers come as one, `at` says where each begins: to pass forty would take
-    longer than a small question. `low` has bounds on log2 of the smallest non-zero entries, `row` is how long
-    the longest row is. What the answer has comes from the last root if no results are laid out, else from the
-    way out. Returns a status, and the total as a wide number.
+    All arrays of 64-bit integers come as one, `at` says where each begins: passing forty would take longer
+    than a small question. `low` has bounds on log2 of the smallest non-zero entries, `row` is the length of
+    the longest row. The answer is read from the last root if no results are laid out, else in the outward
+    sweep. Returns a status, and the total as a wide number.
     """
     t = TreeArrays(
         packed[at[0] : at[1]],  # cards
@@ -916,7 +917,7 @@ def support(t: TreeArrays, bits: Bytes, down: Bytes, counts: Ints, most: float, 
 
 
 def _bits_of_row(t, bits, c, row, out):
-    """The product of the operands' bits along a row; whether it has one."""
+    """The product of the operands' bits along a row; returns whether any is set."""
     begun = False
     for o in range(t.operand_at[c], t.operand_at[c + 1]):
         base = t.item_at[t.operand[o]] + t.lookup[t.outer_at[o] + row]
