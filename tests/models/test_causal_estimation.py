@@ -167,8 +167,8 @@ def test_a_set_for_all_may_be_wrong_among_some():
 @pytest.mark.parametrize(
     ("given", "method", "message"),
     [
-        ({"y": 1}, "plug-in", "'y' is an end of the effect"),
-        (["z"], "plug-in", "says which rows"),
+        ({"y": 1}, "plug-in", "'y' is the cause or the outcome"),
+        (["z"], "plug-in", "given= is a dict"),
         ({"q": 1}, "plug-in", "no variable 'q'"),
         ({"z": 7}, "plug-in", "no state 7"),
         ({"z": 1}, "two-stage", "finds one effect for all"),

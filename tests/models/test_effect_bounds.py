@@ -133,9 +133,9 @@ def test_of_several_and_in_print():
 
 
 def test_rows_that_no_model_of_the_graph_has():
-    """Pearl's inequality of instruments: sum over y of max over z of P(x, y | z) is at most 1."""
+    """Pearl's instrumental inequality: sum over y of max over z of P(x, y | z) is at most 1."""
     rows = {"z": [0, 1] * 50, "x": [1] * 100, "y": [0, 1] * 50}
-    with pytest.raises(pgm.InvalidFrame, match="inequality of instruments"):
+    with pytest.raises(pgm.InvalidFrame, match="instrumental inequality"):
         pgm.CausalGraph("z -> x -> y; x <-> y").bounds(rows, "y", do={"x": 1})
 
 

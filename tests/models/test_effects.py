@@ -245,11 +245,11 @@ MISTAKES = {
     "states= takes two": lambda net: net.effect("x", "y", states=True),
     "no state 7": lambda net: net.effect("x", "y", states=(False, 7)),
     "has 3 states": lambda net: net.effect("m", "y"),
-    "outcome= says whose": lambda net: net.effect("x", "m"),
+    "say with outcome= whose": lambda net: net.effect("x", "m"),
     "do= is empty": lambda net: net.counterfactual("y", {"x": True}, do={}),
     "is set by do=": lambda net: net.counterfactual("y", {}, do={"y": True}),
     "a state for each observation": lambda net: net.counterfactual("y", {"m": pgm.Not("a")}, do={"x": True}),
-    "of one variable": lambda net: net.counterfactual(["y"], {}, do={"x": True}),
+    "about one variable": lambda net: net.counterfactual(["y"], {}, do={"x": True}),
     "has no state 'z'": lambda net: net.counterfactual("y", {"m": "z"}, do={"x": True}),
 }
 
@@ -266,5 +266,5 @@ def test_too_many_responses_are_refused_before_they_are_listed():
     for name in names:
         net.add(name, 0.5)
     net.add("y", np.full((2,) * 6, 0.5), parents=names, states=ANY)
-    with pytest.raises(pgm.TooLarge, match=r"'y' may respond in 2\*\*32 ways"):
+    with pytest.raises(pgm.TooLarge, match=r"'y' has 2\*\*32 response functions"):
         net.counterfactual("y", {"y": True}, do={"p0": True})

@@ -52,7 +52,7 @@ def test_several_at_once_and_any_distribution(net):
 @pytest.mark.parametrize(
     ("actions", "message"),
     [
-        ({"treat": lambda well: well}, "observes what it influences"),
+        ({"treat": lambda well: well}, "observes something that its action influences"),
         ({"treat": {True: 0.5}}, "add up to 0.5"),
         ({"treat": {True: -1, False: 2}}, "with probability -1"),
         ({"treat": lambda test: "maybe"}, "maybe"),

@@ -1,4 +1,4 @@
-"""Whether it was the action, and whether it would be: probabilities of causation (Pearl 1999)."""
+"""Probabilities of causation: of necessity, of sufficiency, and of both (Pearl 1999)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Ends = tuple[float, float]
 
 
 class Causation(Frozen, Tabular):
-    """How probably setting x to its second state is what makes y its second: pairs (least, most).
+    """The probabilities that x is a necessary cause of y, a sufficient one, and both: pairs (least, most).
 
-    `necessity`: of those treated with the outcome, how many would not have it without; `sufficiency`: of
-    those neither treated nor with the outcome, how many would have it with; `both`: of all, how many have it
-    with and not without. Both numbers of a pair are the same where the network decides it; None where nobody
-    is like that.
+    `necessity`: of those treated with the outcome, how many would not have it untreated; `sufficiency`: of
+    those untreated without the outcome, how many would have it treated; `both`: of all, how many have it
+    treated and not untreated. The two ends are equal where the network decides it; None stands where the
+    group has probability zero.
     """
 
     __slots__ = ("both", "given", "necessity", "outcomes", "states", "sufficiency", "undecided", "x", "y")
@@ -50,7 +50,7 @@ class Causation(Frozen, Tabular):
 
     @property
     def exact(self) -> bool:
-        """Whether these are the probabilities, and no bounds."""
+        """Whether these are the probabilities themselves, not bounds."""
         return all(ends is None or ends[0] == ends[1] for ends in self.to_dict().values())
 
     def to_dict(self) -> dict[str, Ends | None]:
@@ -64,7 +64,7 @@ class Causation(Frozen, Tabular):
 
     @property
     def question(self) -> str:
-        """What it is about, in one line."""
+        """What is asked, in one line."""
         known = f", given {condition(self.given)}" if self.given else ""
         event = f"{label(self.y)}={label(self.outcomes[1])}"
         return f"{label(self.x)}={label(self.states[1])} as the cause of {event}{known}"
@@ -81,7 +81,7 @@ class Causation(Frozen, Tabular):
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches.
-            title: what stands above; what it is about if left out.
+            title: the title; what it is about if left out.
         """
         from pgm import plot
 
@@ -118,11 +118,11 @@ def causation(net: BayesianNetwork, x: str, y: str, states: Any, outcome: Any, g
         raise InvalidArgument(f"{x!r} cannot be both the cause and what it causes.")
     for variable in (cause, result):
         if variable.continuous:
-            raise InvalidArgument(f"{variable.name!r} is continuous: causes and outcomes are states here.")
+            raise InvalidArgument(f"{variable.name!r} is continuous: cause and outcome need states here.")
     if result.card != 2:
         raise InvalidArgument(
             f"{y!r} has {result.card} states, {listed(result.states)}; probabilities of causation are for "
-            "an outcome that occurs or not. `counterfactual` answers each state."
+            "an outcome with two. `counterfactual` answers for each state."
         )
     control, treated = two_states(cause, states)
     code = 1 if outcome is None else result.code(outcome)

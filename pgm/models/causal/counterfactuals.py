@@ -1,9 +1,9 @@
-"""What would have been: two worlds that share their noise (twin networks, Balke & Pearl 1994).
+"""Counterfactuals: two worlds that share their noise (twin networks, Balke & Pearl 1994).
 
 Where a node is a function of its parents, both worlds follow it. A table alone does not say how a node would
-have responded in the other world: its response, one of all functions from parents to states, is then a hidden
-cause of both (Balke & Pearl 1997). With one such node the answer's bounds are linear programs; with several
-they are reached at corners of all but one.
+have responded in the other world: its response function, which maps parents to states, is then a hidden cause
+of both (Balke & Pearl 1997). With one such node the bounds are linear programs; with several, one linear
+program for each combination of corners of all but one.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ MOST_RESPONSES = 4_096  # functions of one node
 class Counterfactual(Frozen, Tabular):
     """What a variable would have been, had something else been done: probabilities, or sharp bounds on them.
 
-    `exact` says whether the network decides it: then `p[state]` is the probability, and `answer` the whole
-    distribution. Otherwise tables alone do not say how `undecided` nodes would have responded, and
-    `bounds[state]` is the least and the most that the probability can be: each is reached by some model with
-    the same tables.
+    `exact` says whether the network decides it: indexing with a state then gives its probability, and
+    `answer` is the whole distribution. Otherwise tables alone do not say how `undecided` nodes would have
+    responded, and `bounds[state]` is the least and the most that the probability can be: each is reached by
+    some model with the same tables.
     """
 
     __slots__ = ("answer", "do", "given", "high", "low", "undecided", "variable", "worlds")
@@ -66,7 +66,7 @@ class Counterfactual(Frozen, Tabular):
 
     @property
     def exact(self) -> bool:
-        """Whether it is the answer, and no bounds."""
+        """Whether this is the answer itself, not bounds."""
         return self.answer is not None
 
     @property
@@ -81,8 +81,8 @@ class Counterfactual(Frozen, Tabular):
             low, high = self.bounds[self.variable.states[self.variable.code(state)]]
             raise InvalidArgument(
                 f"{self.question}: tables do not determine how {listed(self.undecided)} would have "
-                "responded; "
-                f"the probability of {shown(state)} is between {low:.6g} and {high:.6g}, see .bounds."
+                f"responded; the probability of {shown(state)} is between {low:.6g} and {high:.6g}, see "
+                ".bounds."
             )
         return self.answer[state]
 
@@ -114,7 +114,7 @@ class Counterfactual(Frozen, Tabular):
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; the question if left out.
+            title: the title; the question if left out.
         """
         from pgm import plot
 
@@ -139,7 +139,7 @@ def _again(parts: dict[str, Any]) -> Counterfactual:
 
 
 def counterfactual(net: BayesianNetwork, target: Any, given: Any, do: Any) -> Counterfactual:
-    """Answer by a twin network; with response functions where tables do not decide."""
+    """Answer by a twin network, with response functions where tables do not decide."""
     known, actions = _checked(net, target, given, do)
     if net.log_probability(known) == -math.inf:
         clock = start_clock()
@@ -181,7 +181,7 @@ class Twin:
             if node in reached:
                 self.copies[node] = another(f"{node}*", taken)
                 taken.add(self.copies[node])
-        # What the other world needs of the target's past, and what of this world the evidence speaks about.
+        # `wanted`: ancestors of the target in the other world; `seen`: ancestors of the evidence in this one.
         wanted = {target}
         for node in reversed(order):
             if node in wanted and node not in do:
@@ -222,11 +222,11 @@ class Twin:
         return found
 
     def is_here(self, node: str) -> bool:
-        """Whether the world as it was matters for a node, or it is the same in both."""
+        """Whether a node is needed in the world as it was, or is shared by both."""
         return node in self.seen or node not in self.copies
 
     def is_there(self, node: str) -> bool:
-        """Whether a node has a copy in the other world, and it matters."""
+        """Whether a node has a copy in the other world that is needed."""
         return node in self.copies and node in self.wanted
 
     def network(self, responses: Mapping[str, Sequence[tuple[int, ...]]]) -> BayesianNetwork:
@@ -252,7 +252,7 @@ class Twin:
         return type(self.net)._from_cpds(self.net.name, cpds.values())
 
     def response(self, node: str) -> str:
-        """What the response of a node is called."""
+        """The name of the root that holds a node's response function."""
         return another(f"response of {node}", self.net.nodes)
 
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
@@ -264,8 +264,8 @@ class Twin:
             card, rows = table.shape[-1], math.prod(table.shape[:-1])
             if card**rows > MOST_RESPONSES:
                 raise TooLarge(
-                    f"{node!r} may respond in {card}**{rows} ways to its parents, and {MOST_RESPONSES:,} "
-                    "can be enumerated: write it as a function of its parents and of a node for its noise."
+                    f"{node!r} has {card}**{rows} response functions, and at most {MOST_RESPONSES:,} are "
+                    "enumerated: write it as a function of its parents and of a node for its noise."
                 )
             functions[node] = list(product(range(card), repeat=rows))
             tables[node] = table.reshape(rows, card)
@@ -334,7 +334,7 @@ def _with_noise(cpd: LinearGaussian, variants: Sequence[Mapping[str, str]], nois
 
 def _checked(net: BayesianNetwork, target: Any, given: Any, do: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     if not isinstance(target, str):
-        raise InvalidArgument(f"A counterfactual is asked of one variable, not of {shown(target)}.")
+        raise InvalidArgument(f"A counterfactual is about one variable, not {shown(target)}.")
     net._known(target)
     known = {} if given is None else given
     for what, some in (("given", known), ("do", do)):

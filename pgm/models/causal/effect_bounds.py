@@ -1,7 +1,7 @@
-"""What an effect surely lies between where it is not identifiable (Balke & Pearl 1997).
+"""Bounds on an effect that is not identifiable (Balke & Pearl 1997).
 
-The nodes that hidden causes join to what is done respond to their parents by functions, of which nobody knows
-how common they are: the effect is linear in these shares, and so is all that is seen. Its extremes are linear
+The nodes that share hidden causes with the treatment respond to their parents by functions of unknown
+probabilities. The effect is linear in these, and so is everything that is observed: its extremes are linear
 programs.
 """
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from .graph import CausalGraph
 
 MOST_RESPONSES = 4_096  # columns of a linear program
-_NOISE = 1e-7  # that a linear program leaves
+_NOISE = 1e-7  # the error that a linear program leaves
 
 
 class EffectBounds(Frozen, Tabular, Mapping[Any, tuple[float, float]]):
     """The least and the most that each P(y | do(x)) can be: {state: (least, most)}.
 
-    Of several y the keys are tuples of states. `sharp` says whether some model of the graph with the same
-    data reaches them; if not they hold all the same. Where the effect is identifiable both are its value,
+    For several y the keys are tuples of states. `sharp` says whether each is reached by some model of the
+    graph with the same data; if not, they still hold. Where the effect is identifiable both are its value,
     and `identified` is True.
     """
 
@@ -48,7 +48,7 @@ class EffectBounds(Frozen, Tabular, Mapping[Any, tuple[float, float]]):
     given: dict[str, Any]
     identified: bool
     sharp: bool
-    exact: bool  # no estimate from rows
+    exact: bool  # from a network, not estimated from rows
     _ends: dict[Any, tuple[float, float]]
 
     def __init__(self, **parts: Any) -> None:
@@ -97,7 +97,7 @@ class EffectBounds(Frozen, Tabular, Mapping[Any, tuple[float, float]]):
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches.
-            title: what stands above; the question if left out.
+            title: the title; the question if left out.
         """
         from pgm import plot
 
@@ -153,7 +153,7 @@ def effect_bounds(graph: CausalGraph, source: Any, y: Any, do: Any, given: Any) 
     names = mixed.named(above)
     if reached := [name for name in zs if mixed.ancestors(mixed.set_of([name]), mixed.everything) & x_set]:
         raise InvalidArgument(
-            f"{listed(reached)} is influenced by what is done: there are bounds only given what is not. Ask "
+            f"{listed(reached)} is influenced by what is done, and bounds can only be given what is not. Ask "
             f"for the joint distribution, y={[*ys, *reached]}."
         )
     found_in: Any = NetworkSource(source, names) if on_network else FrameSource(source, names)
@@ -215,7 +215,7 @@ def _chosen(source: Source, fixed: Sequence[str], codes: Mapping[str, int], free
 
 
 class _Responses:
-    """All ways in which the nodes of one district may respond to their parents, and what each way shows.
+    """All combinations of response functions of the nodes of one district, and what each implies.
 
     Args:
         mixed: the graph.
@@ -235,11 +235,11 @@ class _Responses:
 
     @property
     def columns(self) -> int:
-        """How many ways there are."""
+        """How many combinations of response functions there are."""
         return math.prod(self.counts)
 
     def _run(self, outside: Sequence[int], do: Mapping[int, int]) -> tuple[dict[int, np.ndarray], int]:
-        """The state of each vertex by way (rows) and by states of what is outside (columns)."""
+        """The state of each vertex by combination of functions (rows) and states outside (columns)."""
         sizes = [self.cards[v] for v in outside]
         width = math.prod(sizes)
         check_cells([self.columns, width], "The table of responses", "use variables with fewer states")
@@ -282,7 +282,7 @@ class _Responses:
                 continue
             scope, table = self._factor(part)
             weight = weight * np.nan_to_num(table[tuple(states[v] for v in scope)])
-        for v in outside:  # nothing that is done stands outside, but what is given may
+        for v in outside:  # actions are all inside the district, but evidence may be outside
             if v in fixed:
                 weight = weight * (states[v] == fixed[v])
         for name in zs:
@@ -300,15 +300,16 @@ class _Responses:
                 found = linprog(sign * gain, A_eq=equal, b_eq=seen, bounds=(0.0, None), method="highs")
                 if found.status == 2:
                     raise InvalidFrame(
-                        "No model of this graph has these shares: they break what the graph implies (an "
-                        "inequality of instruments, for one). The rows are too few, or the graph is wrong."
+                        "No model of this graph has these frequencies: they break a constraint that it "
+                        "implies (such as the instrumental inequality). The rows are too few, or the graph "
+                        "is wrong."
                     )
                 assert found.status == 0, found.message
                 ends[at] = sign * float(found.fun or 0.0)
         return low, high
 
     def _seen(self) -> tuple[np.ndarray, np.ndarray]:
-        """For each way and each state of the parents what is seen, and how often it is."""
+        """The equations A q = b that the observed distribution sets for the column probabilities q."""
         mixed = self.mixed
         scope, table = self._factor(self.home)
         outside = [v for v in scope if not self.home >> v & 1]
@@ -329,7 +330,7 @@ class _Responses:
             at |= {v: np.full(cells, states[v][0, column]) for v in outside}
             shares = table[tuple(at[v] for v in scope)]
             if np.isnan(shares).any():
-                continue  # nobody ever saw such parents
+                continue  # these states of the parents never occur
             for cell in range(cells - 1):
                 rows.append((shown_[:, column] == cell).astype(float))
                 wanted.append(float(shares[cell]))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class EffectRange(Frozen, Tabular):
-    """The average effect for each set of parents that x may have; `least` and `most` are its range."""
+    """The average effect for each set of parents that x may have, and its range from `least` to `most`."""
 
     __slots__ = ("effects", "states", "x", "y")
     effects: tuple[tuple[tuple[str, ...], float], ...]
@@ -71,7 +71,7 @@ class EffectRange(Frozen, Tabular):
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches.
-            title: what stands above; the range if left out.
+            title: the title; the range if left out.
         """
         from pgm import plot
 
@@ -79,7 +79,7 @@ class EffectRange(Frozen, Tabular):
 
     @property
     def question(self) -> str:
-        """What it is about, in one line."""
+        """What is asked, in one line."""
         control, treated = self.states
         return f"setting {label(self.x)} from {label(control)} to {label(treated)} moves {label(self.y)}"
 
@@ -98,16 +98,16 @@ def effect_range(
 ) -> EffectRange:
     """Return the average effects of x on y that the graphs of a class imply (IDA).
 
-    For each set of parents that x has in some graph of the class, the effect is worked out by adjusting for
-    them: exactly on a network, or by the shares of the rows of a frame.
+    For each set of parents that x has in some graph of the class, the effect is computed by adjusting for
+    them: exactly from a network, or from the relative frequencies in a frame.
 
     Args:
         graph: the class, as `net.cpdag()` or a search gives it.
         x: what is acted on.
         y: what it may influence.
         source: a Bayesian network of these variables, or a data frame.
-        states: the two states of x, (control, treated); those it has if they are two.
-        outcome: the state of y whose probability counts; the last of two, or the mean if continuous.
+        states: the two states of x, (control, treated); left out: its states if it has two.
+        outcome: the state of y whose probability counts; left out: the last of two; the mean if continuous.
 
     Raises:
         UnknownVariable, UnknownState: a name or a state that does not exist.
@@ -150,7 +150,7 @@ def effect_range(
         if ends[0] is None or ends[1] is None:
             raise ImpossibleEvidence(
                 f"Adjusting for {', '.join(those)}: some of their states never occur with {x!r} at "
-                f"{shown(control)} or at {shown(treated)}, so nothing tells what {y!r} would be."
+                f"{shown(control)} or at {shown(treated)}, so the effect on {y!r} cannot be computed there."
             )
         effects.append((those, float(np.dot(scores, ends[1] - ends[0]))))
     return EffectRange(effects, (control, treated), x, y)

@@ -27,13 +27,13 @@ _ROWS = (
 
 
 class CausalEffect(Frozen, Tabular):
-    """What setting x from one state to another does to the mean of y, or to the probability of a state of it.
+    """What setting x from one state to another does to the mean of y, or to the probability of a state of y.
 
     `average` is E[y | do(x = treated)] - E[y | do(x = control)], `means` has both; `on_treated` is the same
     among those who have x = treated anyway; `direct` goes along the arrow from x to y while everything
     between them stays as under control, `indirect` along all other paths while that arrow carries control
-    (Pearl 2001). They add up to the average only where they do not interact. `along` has for each first arrow
-    of a causal path what goes along that arrow alone.
+    (Pearl 2001). They add up to the average only where they do not interact. `along` has, for each arrow from
+    x that begins a causal path, the effect along that arrow alone.
     """
 
     __slots__ = (
@@ -92,7 +92,7 @@ class CausalEffect(Frozen, Tabular):
 
     @property
     def question(self) -> str:
-        """What it is about, in one line."""
+        """What is asked, in one line."""
         control, treated = self.states
         what = (
             f"P({label(self.y)}={label(self.outcome)})" if self.outcome is not None else f"E[{label(self.y)}]"
@@ -107,7 +107,7 @@ class CausalEffect(Frozen, Tabular):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Draw the graph; first arrows of causal paths are as wide as what goes along them; returns the Axes.
+        """Draw the graph, with arrows from x as wide as the effect along them; returns the Axes.
 
         Args:
             ax: axes to draw on; a new figure if left out.
@@ -137,7 +137,7 @@ def _again(parts: dict[str, Any]) -> CausalEffect:
 def effect(
     net: BayesianNetwork, x: str, y: str, states: Any, outcome: Any, given: Mapping[str, Any] | None
 ) -> CausalEffect:
-    """Work all of them out, exactly, by networks in which arrows from x carry one state or the other."""
+    """Compute all effects exactly, by networks in which each arrow from x carries one state or the other."""
     cause, result = net.variables[net._known(x)], net.variables[net._known(y)]
     if x == y:
         raise InvalidArgument(f"{x!r} cannot be both what is acted on and what it influences.")
@@ -188,8 +188,8 @@ def two_states(cause: Variable, states: Any) -> tuple[Any, Any]:
         if cause.card == 2:
             return cause.states[0], cause.states[1]
         raise InvalidArgument(
-            f"{cause.name!r} has {cause.card} states, {listed(cause.states)}: states=(control, treated) says "
-            "from which to which it is set."
+            f"{cause.name!r} has {cause.card} states, {listed(cause.states)}: say with states=(control, "
+            "treated) from which to which it is set."
         )
     if isinstance(states, str) or not hasattr(states, "__len__") or len(states) != 2:
         raise InvalidArgument(f"states= takes two states, (control, treated), not {shown(states)}.")
@@ -210,20 +210,19 @@ def _outcome(result: Variable, outcome: Any) -> Any:
 
 
 def scores_of(result: Variable, outcome: Any) -> Any:
-    """What each state of the outcome counts; None: it is continuous itself."""
+    """The score of each state of the outcome; None if it is continuous, so that values are their own."""
     import numpy as np
 
     if result.continuous:
         if outcome is not None:
-            raise InvalidArgument(
-                f"outcome= names a state; {result.name!r} is continuous, its mean is taken."
-            )
+            raise InvalidArgument(f"outcome= names a state, but {result.name!r} is continuous: leave it out.")
         return None
     if outcome is None and _numeric(result):
         return np.array(result.states, float)
     if outcome is None and result.card > 2:
         raise InvalidArgument(
-            f"{result.name!r} has the states {listed(result.states)}: outcome= says whose probability counts."
+            f"{result.name!r} has the states {listed(result.states)}: say with outcome= whose probability "
+            "counts."
         )
     wanted = np.zeros(result.card)
     wanted[result.code(_outcome(result, outcome))] = 1.0
@@ -231,7 +230,7 @@ def scores_of(result: Variable, outcome: Any) -> Any:
 
 
 def known_before(net: BayesianNetwork, x: str, y: str, given: Any) -> dict[str, Any]:
-    """What is known beforehand, checked: nothing that the action influences."""
+    """Evidence before the action, checked: none on what the action influences."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):

@@ -1,4 +1,4 @@
-"""Average effects from rows of data, with intervals by the bootstrap and checks that should find nothing."""
+"""Average effects estimated from rows, with bootstrap intervals and refutation checks."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ METHODS = ("plug-in", "inverse-weights", "doubly-robust", "two-stage")
 
 
 class Estimate(Frozen, Tabular):
-    """An average effect estimated from rows: an estimate, its standard error and its 95 % interval.
+    """An average effect estimated from rows: the estimate, its standard error and its 95 % interval.
 
-    `checks` asks the same of data in which the answer is known: x in another order (the effect should be
-    near 0), one more variable of noise to adjust for, and parts of the rows (it should stay).
+    `checks` estimates again where the answer is known: with x permuted the effect should be near 0; with a
+    variable of noise added to adjust for, or on part of the rows, it should stay.
     """
 
     __slots__ = (
@@ -58,7 +58,7 @@ class Estimate(Frozen, Tabular):
     interval: tuple[float, float]
     method: str
     adjust: tuple[str, ...]
-    given: dict[str, Any]  # the rows that it is about
+    given: dict[str, Any]  # the subgroup that it is about
     rows: int
     states: tuple[Any, Any]
     x: str
@@ -83,11 +83,11 @@ class Estimate(Frozen, Tabular):
 
         Args:
             times: how often each is repeated.
-            seed: of what is drawn.
+            seed: of the random draws.
 
         Raises:
-            InvalidArgument: the rows are gone, because the estimate was pickled; times is not a whole number
-                of at least 1.
+            InvalidArgument: the rows are gone, because the estimate was pickled; `times` is not a whole
+                number of at least 1.
 
         >>> import pgm
         >>> net = pgm.BayesianNetwork()
@@ -133,7 +133,7 @@ class Estimate(Frozen, Tabular):
             ax: axes to draw on; a new figure if left out.
             checks: what `.checks()` returned.
             figsize: width and height of a new figure in inches.
-            title: what stands above; what was estimated if left out.
+            title: the title; what was estimated if left out.
         """
         from pgm import plot
 
@@ -141,7 +141,7 @@ class Estimate(Frozen, Tabular):
 
     @property
     def question(self) -> str:
-        """What it is about, in one line."""
+        """What is asked, in one line."""
         control, treated = self.states
         given = f" | {condition(self.given)}" if self.given else ""
         return f"of {label(self.x)} from {label(control)} to {label(treated)} on {label(self.y)}{given}"
@@ -167,7 +167,7 @@ class _Rows:
     """The columns of a frame as floats."""
 
     x: np.ndarray  # codes, or values
-    y: np.ndarray  # what each row counts
+    y: np.ndarray  # the score of each row's outcome
     states: tuple[Any, Any]
     ends: tuple[float, float]  # the codes, or values, of control and treated
     covariates: np.ndarray  # (rows, columns), one for each state but the first
@@ -187,7 +187,7 @@ def estimate(
     seed: Any,
     given: Any = None,
 ) -> Estimate:
-    """Read the rows, and estimate on them and on rows drawn from them."""
+    """Read the rows, estimate on them, and on bootstrap samples of them."""
     if method not in METHODS:
         raise InvalidArgument(
             f"method= is one of {', '.join(METHODS)}, not {shown(method)}.{nearest(method, METHODS)}"
@@ -200,14 +200,14 @@ def estimate(
     z: tuple[str, ...] = ()
     if method == "plug-in":
         if adjust is not None:
-            raise InvalidArgument("adjust= has no effect: 'plug-in' works out the formula of `identify`.")
+            raise InvalidArgument("adjust= has no effect: 'plug-in' evaluates the formula of `identify`.")
         found = graph.identify(y, do=x, given=list(known))
         formula, columns = found.formula, [*dict.fromkeys([x, y, *found.names, *known])]
     elif method == "two-stage":
         if known:
             raise InvalidArgument(
                 "given= has no effect: 'two-stage' finds one effect for all. 'plug-in' and 'doubly-robust' "
-                "estimate it among some."
+                "estimate it in a subgroup."
             )
         first, z = _instrument(graph, x, y, adjust)
         columns = [x, y, *first, *z]
@@ -220,12 +220,12 @@ def estimate(
     gaps += [v for v in columns if variables[v].continuous and np.isnan(read.data[v]).any()]
     if gaps:
         raise InvalidFrame(
-            f"{listed(gaps)}: cells are missing. Leave such rows out, or fill them by `impute`."
+            f"{listed(gaps)}: cells are missing. Leave such rows out, or fill the cells by `impute`."
         )
     cause = variables[x]
     codes_of = {name: _code(variables[name], state) for name, state in known.items()}
     data = read.data
-    if known and formula is None:  # the formula takes all rows, regressions those that it is about
+    if known and formula is None:  # the formula needs all rows, a regression those of the subgroup
         mine = np.all([np.asarray(data[v]) == code for v, code in codes_of.items()], axis=0)
         if not mine.any():
             raise InvalidFrame(f"No row has {condition(known)}.")
@@ -284,18 +284,18 @@ def estimate(
     found_value = of(whole, rows.x, none)
     if not math.isfinite(found_value):
         raise InvalidArgument(
-            f"Some values of what is adjusted for occur without {x!r} at {shown(control)} or at "
-            f"{shown(treated)}: the rows do not tell what would have been. Adjust for less, or take a model "
-            "('doubly-robust').",
+            f"Some values of what is adjusted for never or hardly occur with {x!r} at {shown(control)} or at "
+            f"{shown(treated)} (no overlap): the rows do not tell what would have been. Adjust for less, or "
+            "take a model ('doubly-robust').",
         )
     rng, clock = generator(seed), start_clock()
     drawn = []
     for _ in range(bootstrap):
-        clock.check("drawing rows again")
+        clock.check("drawing bootstrap samples")
         drawn.append(of(rng.integers(n, size=n), rows.x, none))
     good = np.array([v for v in drawn if math.isfinite(v)])
     if len(good) < bootstrap / 2:
-        raise InvalidArgument("Most samples of the rows lack a state that is needed: there are too few rows.")
+        raise InvalidArgument("Most bootstrap samples lack a state that is needed: there are too few rows.")
 
     def again(kind: str, own: np.random.Generator) -> float:
         if kind == "placebo":
@@ -321,7 +321,7 @@ def estimate(
 
 
 class _Drawn:
-    """Some of the rows, as shares."""
+    """A sample of the rows as a source of relative frequencies."""
 
     def __init__(
         self, codes: Sequence[np.ndarray], names: Sequence[str], some: np.ndarray, variables: Any
@@ -337,30 +337,30 @@ class _Drawn:
 
 
 def _given(graph: CausalGraph, x: str, y: str, given: Any) -> dict[str, Any]:
-    """The rows that it is about: {name: state}, checked."""
+    """The subgroup that the effect is about: {name: state}, checked."""
     from .graph import values_of
 
     known = values_of(given, "given=")
     if given and not known:
-        raise InvalidArgument(f"given= says which rows: a dict {{name: state}}, not {shown(given)}.")
+        raise InvalidArgument(f"given= is a dict {{name: state}}, not {shown(given)}.")
     for name in graph._some(list(known)):
         if name in (x, y):
-            raise InvalidArgument(f"{name!r} is an end of the effect: it cannot be given.")
+            raise InvalidArgument(f"{name!r} is the cause or the outcome: it cannot be given.")
     return known
 
 
 def _code(variable: Variable, state: Any) -> int:
     if variable.continuous:
         raise InvalidArgument(
-            f"given= names states, and {variable.name!r} is continuous: pgm.discretize cuts it into states."
+            f"given= names states, but {variable.name!r} is continuous: pgm.discretize cuts it into states."
         )
     return variable.code(state)
 
 
 def _set(graph: CausalGraph, x: str, y: str, adjust: Any, given: tuple[str, ...]) -> tuple[str, ...]:
-    """What to adjust for: as asked, if it is right; else the set of least variance, or the smallest.
+    """What to adjust for: as asked, if that is valid; left out, the set of least variance, or the smallest.
 
-    Among rows with something given, a set is right if it is right together with that.
+    In a subgroup, a set is valid if it is so together with what is given.
     """
     effect = Effect.of(graph._mixed.arrows(), [x], [y])
     if adjust is None:
@@ -371,21 +371,21 @@ def _set(graph: CausalGraph, x: str, y: str, adjust: Any, given: tuple[str, ...]
                 return tuple(name for name in sets._names(one) if name not in given)
         why = sets.why if not sets else f"together with {listed(given)}: {effect.fault([*some[0], *given])}"
         raise InvalidArgument(
-            f"No set of variables is right to adjust for ({why}): 'plug-in' works out the formula "
-            "of `identify`, 'two-stage' uses instruments."
+            f"No set of variables is valid to adjust for ({why}): 'plug-in' evaluates the formula of "
+            "`identify`, 'two-stage' uses instruments."
         )
     wanted = graph._some(names_of(adjust))
     if fault := effect.fault([*wanted, *given]):
         also = f" among rows with {listed(given)} given" if given else ""
         raise InvalidArgument(
-            f"adjust={list(wanted)} is wrong for the effect of {x!r} on {y!r}{also}: {fault}."
+            f"adjust={list(wanted)} is not valid for the effect of {x!r} on {y!r}{also}: {fault}."
         )
     return tuple(name for name in wanted if name not in given)
 
 
 def _instrument(graph: CausalGraph, x: str, y: str, adjust: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if adjust is not None:
-        raise InvalidArgument("adjust= has no effect: 'two-stage' takes what the instruments need.")
+        raise InvalidArgument("adjust= has no effect: 'two-stage' adjusts for what its instrument needs.")
     found = graph.instruments(x, y)
     if not found:
         raise InvalidArgument(f"The graph has no instrument for the effect of {x!r} on {y!r}.")

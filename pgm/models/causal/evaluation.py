@@ -18,7 +18,7 @@ from pgm.variables import Variable
 
 
 class Source(Protocol):
-    """Where probabilities of what is seen come from."""
+    """Where the probabilities of observed variables come from."""
 
     variables: Mapping[str, Variable]
 
@@ -28,7 +28,7 @@ class Source(Protocol):
 
 
 class NetworkSource:
-    """A Bayesian network, which may have hidden variables besides."""
+    """A Bayesian network, which may have other, hidden variables too."""
 
     rows = 0
 
@@ -39,18 +39,18 @@ class NetworkSource:
         self.net, self.variables = net, net.variables
         if real := [name for name in names if self.variables[name].continuous]:
             raise InvalidArgument(
-                f"{listed(real)}: a formula is evaluated over states; effect(..., method='doubly-robust') "
-                "or 'two-stage' estimates effects of continuous variables, from a frame."
+                f"{listed(real)}: a formula is evaluated over states; `estimate` of the graph, with "
+                "method='doubly-robust' or 'two-stage', takes continuous variables from a frame."
             )
 
     def joint(self, names: tuple[str, ...]) -> np.ndarray:
-        """Asked of the network."""
+        """The marginal of these variables in the network."""
         found: np.ndarray = np.asarray(self.net.query(list(names)).values)
         return found
 
 
 class FrameSource:
-    """Rows of data: shares of the rows."""
+    """Rows of data, whose relative frequencies estimate the probabilities."""
 
     def __init__(self, frame: Any, names: Sequence[str], declared: Mapping[str, Variable] | None = None):
         read = read_columns(frame, columns=list(names), declared=declared)
@@ -58,15 +58,15 @@ class FrameSource:
         self.names = list(names)
         if real := [name for name in names if self.variables[name].continuous]:
             raise InvalidArgument(
-                f"{listed(real)}: shares of rows are of states; pgm.discretize cuts continuous columns "
-                "into states, and "
-                "effect(..., method='doubly-robust') or 'two-stage' takes them as they are."
+                f"{listed(real)}: a formula needs the frequencies of states; pgm.discretize cuts continuous "
+                "columns into states, and `estimate` of the graph, with method='doubly-robust' or "
+                "'two-stage', takes them as they are."
             )
         codes = [read.data[name] for name in names]
         if gaps := [name for name, column in zip(names, codes, strict=True) if (column < 0).any()]:
             raise InvalidFrame(
-                f"{listed(gaps)}: cells are missing, and what is missing may depend on causes. Fit a network "
-                "(`fit` takes gaps) and evaluate the formula on that, or leave such rows out."
+                f"{listed(gaps)}: cells are missing, and whether they are may depend on the causes. Fit a "
+                "network (`fit` takes gaps) and evaluate the formula on that, or leave such rows out."
             )
         self.counts = Counts(codes, [self.variables[name].card for name in names])
         self.rows = self.counts.n_rows
@@ -89,7 +89,7 @@ def evaluate(formula: Formula, source: Source) -> Labelled:
 
 
 class _Evaluation:
-    """One formula: what occurs twice in it is worked out once."""
+    """One formula, in which a part that occurs twice is evaluated once."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -114,7 +114,7 @@ class _Evaluation:
         return multiplied(parts)
 
     def _summed(self, parts: list[Labelled], over: Sequence[Any]) -> list[Labelled]:
-        """Sum out one variable after the other, first that which makes the smallest table."""
+        """Sum out the variables one by one, always the one that makes the smallest table."""
         left = list(over)
 
         def cells(v: Any) -> int:
@@ -137,7 +137,7 @@ class _Evaluation:
         return parts
 
     def joint(self, names: tuple[str, ...]) -> Labelled:
-        """P(names), each set asked once."""
+        """P(names), asked of the source once for each set."""
         key = frozenset(names)
         if key not in self.joints:
             check_cells(
@@ -154,7 +154,7 @@ def _factors(f: Sum) -> Sequence[Formula]:
 
 
 def multiplied(parts: Sequence[Labelled]) -> Labelled:
-    """The product; 0 times what is not defined is 0."""
+    """The product; 0 times an undefined value is 0."""
     if not parts:
         return Labelled((), np.ones(()))
     found = parts[0]
@@ -187,10 +187,10 @@ def spread(part: Labelled, names: Sequence[Any]) -> np.ndarray:
 
 
 def chosen(found: Labelled, y: Sequence[str], known: Mapping[str, int], source: Source) -> np.ndarray | None:
-    """The distribution of y for some states; None if nobody ever saw them together.
+    """The distribution of y for some states; None where these never occur together.
 
-    A formula may depend on variables that its value does not depend on, if the graph is right. Shares of the
-    rows differ a little: then it is the mean, by how common each state of these variables is.
+    A formula may contain variables on which its value does not depend if the graph is right. Estimated from
+    rows it does vary a little with their states: then the mean is taken, weighted by their probability.
     """
     index = tuple([known[v] if v in known else slice(None) for v in found.names])
     names = [v for v in found.names if v not in known]

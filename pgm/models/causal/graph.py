@@ -1,4 +1,4 @@
-"""Graphs of causes, some of them hidden: what follows from arrows alone."""
+"""Causal graphs with hidden common causes: what follows from the arrows alone."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class CausalGraph(Frozen):
         made._take(known, common)
         return made
 
-    # --- what there is ---
+    # --- nodes and arrows ---
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -158,7 +158,7 @@ class CausalGraph(Frozen):
         }
 
     def __hash__(self) -> int:
-        """Of the sets."""
+        """Hash nodes, arrows and hidden causes, in whatever order."""
         return hash((frozenset(self._parents), frozenset(self.edges), frozenset(map(frozenset, self.common))))
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -187,20 +187,20 @@ class CausalGraph(Frozen):
         )
 
     def identify(self, y: str | Iterable[str], do: Any, given: Any = None) -> Identified:
-        """Return P(y | do, given) as a formula of what is seen, if the graph permits one.
+        """Return P(y | do, given) as a formula of observed probabilities, if the graph permits one.
 
         By the algorithms ID and IDC (Shpitser & Pearl 2006), in the form of Tian's factors: they are
-        complete, so where they find none, none is right for all models of the graph.
+        complete, so where they find no formula, none is right for all models of the graph.
 
         Args:
             y: what may be influenced: a node or several.
             do: what is done: a name, a list of names, or a mapping {name: state}.
-            given: what is seen of others after it: the same.
+            given: what is seen of other nodes after the action, written like `do`.
 
         Raises:
-            NotIdentifiable: what is seen does not decide it: with the hedge that hides it.
+            NotIdentifiable: the observed distribution does not determine it; the error has the hedge.
             UnknownVariable: a name that the graph does not have.
-            InvalidArgument: a name on two sides.
+            InvalidArgument: a name in two of `y`, `do` and `given`.
 
         >>> CausalGraph("w -> z -> x -> y; w <-> x; w <-> y").identify("y", do="x")
         P(y | do(x)) = [sum_w P(w) P(x, y | w, z)] / [sum_w P(w) P(x | w, z)]
@@ -222,22 +222,23 @@ class CausalGraph(Frozen):
     def bounds(
         self, source: Any, y: str | Iterable[str], do: Mapping[str, Any], given: Any = None
     ) -> EffectBounds:
-        """Return what P(y | do, given) surely lies between where `identify` finds no formula.
+        """Return bounds on P(y | do, given) where `identify` finds no formula.
 
-        Sharp where the nodes that hidden causes join to what is done share all of them, and respond in at
-        most 4,096 ways: by linear programs over their responses (Balke & Pearl 1997). Else bounds that hold:
-        for more ways the natural ones, P(x, y) to P(x, y) + 1 - P(x).
+        They come from linear programs over response functions (Balke & Pearl 1997), and are sharp if every
+        two nodes in the district of the treatment share a hidden cause. With more than 4,096 combinations of
+        functions, or treatments in several districts, they are the natural bounds, P(x, y) to
+        P(x, y) + 1 - P(x), which hold but need not be sharp.
 
         Args:
             source: a Bayesian network that has these variables, or a data frame with a column for each.
             y: what may be influenced: a node or several.
             do: what is done: {name: state}.
-            given: what is known of others that the action does not influence: the same.
+            given: what is seen of nodes that the action does not influence, written like `do`.
 
         Raises:
             UnknownVariable, UnknownState: a name or a state that does not exist.
-            InvalidArgument: no states are named, or what is given is influenced by the action.
-            InvalidFrame: missing columns or cells; or no model of the graph has such rows.
+            InvalidArgument: no states are named, or the action influences what is given.
+            InvalidFrame: missing columns or cells; or no model of the graph fits the rows.
 
         >>> import pgm
         >>> net = pgm.BayesianNetwork()
@@ -282,7 +283,7 @@ class CausalGraph(Frozen):
         return graphs.adjustment_sets(every, *ends, hidden=_causes(every), costs=costs, limit=limit)
 
     def front_door_sets(self, x: str, y: str) -> list[frozenset[str]]:
-        """Return the minimal sets by which the front-door formula gives the effect, the smallest first.
+        """Return the minimal sets that satisfy the front-door criterion, the smallest first.
 
         Args:
             x: what is acted on.
@@ -338,19 +339,19 @@ class CausalGraph(Frozen):
             frame: a data frame with a column for each variable that is needed.
             x: what is acted on.
             y: what it may influence.
-            method: "plug-in", the formula of `identify` with the shares of rows; "inverse-weights" and
-                "doubly-robust", which adjust by regressions (also continuous); "two-stage", least squares
-                with an instrument, for effects that are linear.
-            states: the two states of x, (control, treated); those it has if they are two, or 0 and 1.
-            outcome: the state of y whose probability counts; the last of two, or the mean if continuous.
+            method: "plug-in", the formula of `identify` with relative frequencies; "inverse-weights" and
+                "doubly-robust", which adjust by regression, also for continuous variables; "two-stage",
+                least squares with an instrument, for linear effects.
+            states: the two states of x, (control, treated); left out: its states if it has two, or 0 and 1.
+            outcome: the state of y that counts; left out: the last of two; the mean if continuous.
             adjust: what to adjust for; the set of least variance, or a smallest one, if left out.
-            given: {name: state}: the effect among those alone (conditional average effect).
-            bootstrap: how often rows are drawn again for the interval.
-            seed: of these draws.
+            given: {name: state}: the effect in this subgroup alone (conditional average effect).
+            bootstrap: how many bootstrap samples are drawn for the interval.
+            seed: of these samples.
 
         Raises:
-            NotIdentifiable: what is seen does not decide the effect.
-            InvalidArgument: a set that it is wrong to adjust for, which is said; rows that do not tell.
+            NotIdentifiable: the observed distribution does not determine the effect.
+            InvalidArgument: adjust= is not a valid set, with the reason; there is no overlap; too few rows.
             InvalidFrame: missing columns or cells.
 
         >>> import pgm
@@ -420,7 +421,7 @@ class CausalGraph(Frozen):
         return plot.causal_graph(self, ax, figsize=figsize, title=title)
 
     def __str__(self) -> str:
-        """As text that makes it again, if no name contains an arrow."""
+        """As text from which `CausalGraph` makes it again, if no name contains an arrow."""
         alone = [name for name in self.nodes if not any(name in pair for pair in (*self.edges, *self.common))]
         return "; ".join(
             [f"{a} -> {b}" for a, b in self.edges] + [f"{a} <-> {b}" for a, b in self.common] + alone
@@ -466,7 +467,7 @@ def values_of(known: Any, what: str) -> dict[str, Any]:
 
 
 def hidden_of(parents: Mapping[str, Iterable[str]], hidden: tuple[str, ...]) -> CausalGraph:
-    """The graph seen without some nodes."""
+    """The graph projected onto the nodes that are not hidden."""
     if len(set(hidden)) == len(parents):
         raise InvalidStructure(f"All variables are hidden: {listed(hidden)}.")
     kept, common = graphs.mixed.projected({v: tuple(p) for v, p in parents.items()}, hidden)

@@ -1,4 +1,4 @@
-"""The answer of identification: a formula of what is seen, which prints and is evaluated."""
+"""The answer of identification: a formula of observed probabilities, to print and to evaluate."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class Identified(Frozen):
-    """What an action would do, as a formula of what is seen without it.
+    """The effect of an action, as a formula of the distribution without it.
 
-    `evaluate` works it out on a network, or estimates it on rows of data. `latex` is for a page, and a
+    `evaluate` computes it from a network, or estimates it from rows of data. `latex` has it for a page, and a
     notebook shows it typeset.
 
     >>> import pgm
@@ -50,7 +50,7 @@ class Identified(Frozen):
         given: tuple[str, ...],
         values: Mapping[str, Any],
     ) -> None:
-        """Take the formula, and the states of the question if it had any."""
+        """Take the formula, and the states that the question named, if any."""
         for name, value in (("graph", graph), ("formula", formula), ("y", y), ("do", do), ("given", given)):
             put(self, name, value)
         put(self, "values", dict(values))
@@ -96,12 +96,12 @@ class Identified(Frozen):
         do: Mapping[str, Any] | None = None,
         given: Mapping[str, Any] | None = None,
     ) -> Distribution:
-        """Return the distribution of y, exactly on a network, or estimated from the shares of rows.
+        """Return the distribution of y, exact from a network, or estimated from the frequencies in rows.
 
         Args:
             source: a Bayesian network that has these variables, or a data frame with a column for each.
-            do: {name: state} of what is done; left out where the question named states.
-            given: the same of what is given.
+            do: {name: state} of what is done; may be left out where the question named states.
+            given: {name: state} of what is given, likewise.
 
         Raises:
             UnknownVariable, UnknownState: the source does not have a name or a state.
@@ -129,7 +129,7 @@ class Identified(Frozen):
                     raise UnknownVariable(name, own, where=f"{self.question}: in {what}")
             states |= values_of(passed, what)
         if missing := [name for name in (*self.do, *self.given) if name not in states]:
-            raise InvalidArgument(f"{self.question} is worked out for states: {listed(missing)} has none.")
+            raise InvalidArgument(f"{self.question} is evaluated for states: {listed(missing)} has none.")
         names = tuple(dict.fromkeys([*self.names, *self.y, *states]))
         on_network = hasattr(source, "query") and hasattr(source, "parents")
         if not on_network and (hasattr(source, "query") and hasattr(source, "potentials")):
@@ -141,8 +141,8 @@ class Identified(Frozen):
         values = chosen(evaluate(self.formula, found_in), self.y, known, found_in)
         if values is None or not np.isclose(values.sum(), 1.0, rtol=0.0, atol=1e-6):
             raise ImpossibleEvidence(
-                f"{self.question} = {self.text}: a probability in it is given what never occurs "
-                f"{'in these rows' if not on_network else 'in this network'}, so it says nothing for "
+                f"{self.question} = {self.text}: a probability in it is conditioned on what never occurs "
+                f"{'in these rows' if not on_network else 'in this network'}, so it is undefined for "
                 f"{', '.join(f'{name}={states[name]!r}' for name in states)}.",
                 states,
             )
@@ -152,7 +152,7 @@ class Identified(Frozen):
             report = Report(
                 "plug-in",
                 exact=False,
-                advice=f"shares of {found_in.rows:,} rows; `effect` gives intervals",
+                advice=f"frequencies in {found_in.rows:,} rows; `estimate` of the graph gives intervals",
                 given=asked,
             )
         return Distribution(tuple(found_in.variables[name] for name in self.y), np.array(values), report)
@@ -183,7 +183,7 @@ class Identified(Frozen):
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; the formula if left out.
+            title: the title; the formula if left out.
         """
         from pgm import plot
 

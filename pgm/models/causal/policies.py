@@ -38,7 +38,7 @@ def act(net: BayesianNetwork, actions: Any) -> dict[str, CPD]:
     try:
         arrows.check_acyclic(parents)
     except InvalidStructure as error:
-        raise InvalidStructure(f"A rule observes what it influences. {error}") from None
+        raise InvalidStructure(f"A rule observes something that its action influences. {error}") from None
     return found
 
 
@@ -57,7 +57,7 @@ def _distribution(net: BayesianNetwork, variable: Variable, action: Any) -> CPD:
 
 
 def _rule(net: BayesianNetwork, variable: Variable, action: Any) -> CPD:
-    """A function of what is observed, named by its arguments, or any local distribution."""
+    """A function whose arguments name what it observes, or any local distribution."""
     rule = action if isinstance(action, CPD) else Deterministic(action)
     given = []
     for parent in rule.parents:
@@ -74,7 +74,7 @@ def _rule(net: BayesianNetwork, variable: Variable, action: Any) -> CPD:
 
 
 def _at_random(variable: Variable, action: Mapping[Any, Any]) -> CPD:
-    """A state drawn at random."""
+    """A distribution over the states, checked."""
     if variable.continuous:
         raise InvalidArgument(
             f"{variable.name!r} is continuous: a random intervention is pgm.LinearGaussian(bias=, sd=)."

@@ -1,4 +1,4 @@
-"""What rows say of an effect, by regressions: weights, both at once, and instruments."""
+"""Effects from rows by regression: inverse weights, doubly robust, and two-stage least squares."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 
 from pgm.variables import Variable
 
-_LEAST_SHARE = 1e-4  # of rows with a state of x, for some values of what is adjusted for
+_LEAST_SHARE = 1e-4  # the smallest fitted P(x | z) of a row that can still be weighted
 
 
 def matrix(names: Sequence[str], variables: Any, data: Any) -> np.ndarray:
-    """A column for each continuous variable, and for each state but the first."""
+    """A column for each continuous variable, and an indicator for each state but the first."""
     columns: list[np.ndarray] = []
     n = len(next(iter(data.values())))
     for name in names:
@@ -28,7 +28,7 @@ def matrix(names: Sequence[str], variables: Any, data: Any) -> np.ndarray:
 
 
 def probability(target: np.ndarray, covariates: np.ndarray) -> np.ndarray:
-    """Logistic regression by Newton's method."""
+    """P(target = 1 | covariates) of each row, by logistic regression with Newton's method."""
     a = np.column_stack([np.ones(len(target)), covariates])
     beta = np.zeros(a.shape[1])
     for _ in range(100):
@@ -42,7 +42,7 @@ def probability(target: np.ndarray, covariates: np.ndarray) -> np.ndarray:
 
 
 def weighted(x: Any, y: Any, z: Any, _: Any, ends: tuple[float, float]) -> float:
-    """Rows with a state of x, each weighted by one over its probability given z; weights add up to one."""
+    """Inverse probability weighting: rows count 1 / P(x | z), with weights normalised within each arm."""
     means = []
     for end in ends:
         has = (x == end).astype(float)
@@ -54,7 +54,7 @@ def weighted(x: Any, y: Any, z: Any, _: Any, ends: tuple[float, float]) -> float
 
 
 def doubly_robust(x: Any, y: Any, z: Any, _: Any, ends: tuple[float, float]) -> float:
-    """A linear regression in each arm, and what it misses weighted (Robins, Rotnitzky & Zhao 1994)."""
+    """A linear regression in each arm, its residuals weighted by 1 / P(x | z) (Robins & al. 1994)."""
     a = np.column_stack([np.ones(len(y)), z])
     means = []
     for end in ends:
@@ -68,7 +68,7 @@ def doubly_robust(x: Any, y: Any, z: Any, _: Any, ends: tuple[float, float]) -> 
 
 
 def two_stage(x: Any, y: Any, z: Any, first: Any, ends: tuple[float, float]) -> float:
-    """Two-stage least squares: x as the instruments explain it, then y by that."""
+    """Two-stage least squares: regress x on the instruments, then y on the fitted x."""
     one = np.column_stack([np.ones(len(y)), z])
     stage = np.column_stack([one, first])
     cause = np.asarray(x, float)

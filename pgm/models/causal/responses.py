@@ -1,4 +1,4 @@
-"""Shares of response functions: what tables say about them, and how far a sum over them can go."""
+"""Distributions of response functions: the constraints that tables set, and the bounds that follow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_CORNERS = 20_000  # linear programs, or systems of equations
 
 
 def constraints_of(functions: Sequence[tuple[int, ...]], table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Shares of response functions that give the table, A q = b: one row for each state but the last."""
+    """The probabilities q of response functions that give the table: A q = b, a row for each free entry."""
     answers = np.array(functions)
     rows, wanted = [np.ones(len(functions))], [1.0]
     for row in range(table.shape[0]):
@@ -30,8 +30,8 @@ def extremes(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The least and the most of sums of gains[t, r1, r2, ...] q1[r1] q2[r2] ..., each q with A q = b, q >= 0.
 
-    Of the node with the most functions a linear program is solved at each corner of the others: the sum is
-    linear in each q, so it is least and most at corners.
+    The sum is linear in each q, so its extremes are at corners. A linear program over the node with the most
+    functions is solved at each combination of corners of the others.
     """
     from scipy.optimize import linprog
 
@@ -43,8 +43,8 @@ def extremes(
     count = math.prod(len(some) for some in corners)
     if count * gains.shape[0] > MOST_CORNERS:
         raise TooLarge(
-            f"The bounds are among {count:,} corners of response functions; {MOST_CORNERS:,} are tried. "
-            "Write some of these nodes as functions of their parents and of a node for their noise."
+            f"The bounds are among {count:,} corners of response functions, and at most {MOST_CORNERS:,} are "
+            "tried. Write some of these nodes as functions of their parents and of a node for their noise."
         )
     a, b = constraints[last]
     low, high = np.full(gains.shape[0], np.inf), np.full(gains.shape[0], -np.inf)
@@ -63,7 +63,7 @@ def extremes(
 
 
 def _corners(a: np.ndarray, b: np.ndarray, clock: Clock) -> list[np.ndarray]:
-    """The corners of all q with A q = b, q >= 0: solutions with as few entries as there are equations."""
+    """The corners of {q : A q = b, q >= 0}: its basic feasible solutions."""
     rank, columns = a.shape
     if math.comb(columns, rank) > MOST_CORNERS:
         raise TooLarge(

@@ -1,4 +1,4 @@
-"""What every Bayesian network is asked about actions; the arrows are read as causes."""
+"""Causal questions to a Bayesian network, whose arrows are read as causes."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class WhatIf:
     def do(self, actions: Mapping[str, Any]) -> Self:
         """Return the network after interventions: variables cut off from their parents (Pearl 2009, 3.2).
 
-        What was done is certain: the state or value that was set has probability 1, any other 0. So the
-        probability of a case is the product of the distributions of all other variables. An action may also
-        be a policy: a distribution over the states, or a rule that says by what is observed what is done.
+        The state or value that was set has probability 1, any other 0, so the probability of a case is the
+        product of the distributions of all other variables. An action may also be a policy: a distribution
+        over the states, or a rule that decides by what it observes.
 
         Args:
             actions: {name: state}, or {name: value} for a continuous variable; {name: {state: probability}}
-                for one drawn at random; {name: function} where the function's arguments name what it
-                observes and it returns a state; {name: distribution}, any that `add` takes with its parents.
+                for one drawn at random; {name: function}, whose arguments name what it observes and which
+                returns a state; {name: distribution}, any that `add` takes with its parents.
 
         Raises:
             UnknownVariable, UnknownState: a name or a state that does not exist.
@@ -73,12 +73,12 @@ class WhatIf:
         costs: Mapping[str, float] | None = None,
         limit: int = MOST,
     ) -> AdjustmentSets:
-        """Return all minimal sets of variables to adjust for when data are to tell what `x` does to `y`.
+        """Return all minimal sets of variables to adjust for when the effect of `x` on `y` is estimated.
 
-        Given such a set z, P(y | do(x)) is the sum of P(y | x, z) P(z) over z. They are those of the
-        adjustment criterion, which is complete (Shpitser, VanderWeele & Robins 2010): any other set fails for
-        some tables of the same graph, and so does every part of a minimal one. `.optimal` is the set with
-        which estimates vary least.
+        Given such a set z, P(y | do(x)) is the sum of P(y | x, z) P(z) over z. The sets are those of the
+        adjustment criterion, which is complete (Shpitser, VanderWeele & Robins 2010): a set that fails it is
+        wrong for some tables of the same graph, as is every proper subset of a minimal one. `.optimal` is the
+        set with which estimates vary least.
 
         Args:
             x: what is acted on: a node, or several.
@@ -111,10 +111,10 @@ class WhatIf:
         )
 
     def causal_graph(self, hidden: str | Iterable[str] = ()) -> CausalGraph:
-        """Return the arrows alone, seen without the nodes that are never observed.
+        """Return the graph alone, projected onto the nodes that are observed (latent projection).
 
-        A hidden node leaves an arrow where paths lead through it, and a hidden common cause where such paths
-        lead from it to two others (Verma & Pearl 1990).
+        A hidden node leaves an arrow where a path leads through it, and a hidden common cause where such
+        paths lead from it to two others (Verma & Pearl 1990).
 
         Args:
             hidden: nodes that are never observed.
@@ -154,13 +154,13 @@ class WhatIf:
         Args:
             x: what is acted on.
             y: what it may influence.
-            states: the two states of `x`, (control, treated); those it has if they are two, or 0 and 1.
-            outcome: the state of `y` whose probability counts; the last of two, or the mean if continuous.
-            given: what is known beforehand, of nodes that `x` does not influence.
+            states: the two states of `x`, (control, treated); left out: its states if it has two, or 0 and 1.
+            outcome: the state of `y` that counts; left out: the last of two; the mean if continuous.
+            given: evidence seen before the action, on nodes that `x` does not influence.
 
         Raises:
             UnknownVariable, UnknownState: a name or a state that does not exist.
-            InvalidArgument: states or an outcome that have to be said.
+            InvalidArgument: `states` or `outcome` has to be given, because there are more than two.
             InvalidEvidence: `y` is given, or what `x` influences.
             ImpossibleEvidence: what is given is impossible.
 
@@ -192,7 +192,7 @@ class WhatIf:
 
         Exact where every node that the action reaches is a function of its parents (write its noise as a
         parent), or linear Gaussian. Tables alone do not say how a node would have responded: then the answer
-        is bounds, each of which some model with the same tables reaches.
+        is sharp bounds, each reached by some model with the same tables.
 
         Args:
             target: one node.
@@ -203,7 +203,7 @@ class WhatIf:
             UnknownVariable, UnknownState: a name or a state that does not exist.
             InvalidArgument, InvalidEvidence: nothing is done; what was seen is not a state.
             ImpossibleEvidence: what was seen is impossible.
-            TooLarge: too many ways in which nodes may respond.
+            TooLarge: too many response functions.
 
         >>> import pgm
         >>> net = pgm.BayesianNetwork()
@@ -229,25 +229,25 @@ class WhatIf:
         outcome: Any = None,
         given: Mapping[str, Any] | None = None,
     ) -> Causation:
-        """Return how probably `x` was the cause of `y`, would be, and both (probabilities of causation).
+        """Return the probabilities of causation: that `x` was necessary for `y`, sufficient, and both.
 
-        The probability of necessity is that of those treated who had the outcome some would not have had it
-        otherwise; that of sufficiency, that of those neither treated nor with the outcome some would have had
-        it with the treatment (Pearl 1999). Exact where the network decides it, else sharp bounds (Tian &
-        Pearl 2000), as `counterfactual` gives them.
+        The probability of necessity is that someone treated who had the outcome would not have had it
+        untreated; the probability of sufficiency, that someone untreated without the outcome would have had
+        it with treatment (Pearl 1999). Exact where the network decides it, else sharp bounds (Tian & Pearl
+        2000), as `counterfactual` gives them.
 
         Args:
             x: the cause.
             y: the outcome, which has two states.
-            states: the two states of `x`, (control, treated); those it has if they are two.
+            states: the two states of `x`, (control, treated); left out: its states if it has two.
             outcome: the state of `y` that is the outcome; the second if left out.
-            given: what is known beforehand, of nodes that `x` does not influence.
+            given: evidence seen before the action, on nodes that `x` does not influence.
 
         Raises:
             UnknownVariable, UnknownState: a name or a state that does not exist.
             InvalidArgument: an outcome of more than two states, or a continuous variable.
             InvalidEvidence: `y` is given, or what `x` influences.
-            TooLarge: too many ways in which nodes may respond.
+            TooLarge: too many response functions.
 
         >>> import pgm
         >>> net = pgm.BayesianNetwork()

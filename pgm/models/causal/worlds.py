@@ -1,4 +1,4 @@
-"""Networks in which an action reaches some arrows only, or joins the factual world (twin networks)."""
+"""Networks for worlds that differ by an action: node splitting, and the parts of twin networks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def another(name: str, taken: Iterable[str], mark: str = "*") -> str:
 
 
 def fixed(variable: Variable, name: str, state: Any) -> CPD:
-    """A root of another name that surely has a state of this variable."""
+    """A root of another name that has this state of the variable with certainty."""
     if variable.continuous:
         return LinearGaussian(bias=value_of(variable, state), sd=0.0).bind(name, None, ())
     values = np.zeros(variable.card)
@@ -33,13 +33,13 @@ def fixed(variable: Variable, name: str, state: Any) -> CPD:
 
 
 def renamed(cpd: CPD, called: Mapping[str, str]) -> CPD:
-    """The same distribution of and given other names."""
+    """The same distribution, with other names for the node and its parents."""
     *given, child = [Variable.of(called.get(v.name, v.name), v.domain) for v in (*cpd.given, cpd.child)]
     return cpd.renamed(child, tuple(given))
 
 
 def split(net: BayesianNetwork, x: str, to: Mapping[str, Any]) -> BayesianNetwork:
-    """The network in which children of x see the states given here, and x itself goes on as it was.
+    """The network in which these children of x see the given states, while x keeps its own distribution.
 
     A single-world intervention graph (Richardson & Robins 2013), with one intervention for each arrow.
     """
