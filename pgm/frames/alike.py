@@ -56,7 +56,7 @@ class Alike:
             if self._library is None:
                 return cells
             return self._library.DataFrame(cells, index=self._index, copy=True)
-        made = {name: self._series(name, column) for name, column in values.items()}
+        made = {name: self._series(name, column).to_native() for name, column in values.items()}
         return nw.from_dict(made, backend=self._library).to_native()
 
     def replaced(self, frame: Any, values: dict[str, np.ndarray]) -> Any:
