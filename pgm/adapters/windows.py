@@ -69,12 +69,12 @@ def log_ball(dim: int) -> float:
 
 
 def distances(
-    places: np.ndarray, rows: np.ndarray, window: str, doing: str
+    places: np.ndarray, rows: np.ndarray, window: str, doing: str, block: int = _BLOCK
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Squared distances from points to all rows, in blocks; for a cube the maximum over columns."""
     from scipy.spatial.distance import cdist
 
-    clock, size = start_clock(), max(1, _BLOCK // len(rows))
+    clock, size = start_clock(), max(1, block // len(rows))
     for first in range(0, len(places), size):
         clock.check(doing)
         report(first, len(places), doing)

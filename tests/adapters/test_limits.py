@@ -17,6 +17,12 @@ RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(60, 3))
 CLASSES = (ROWS[:, 0] + 0.5 * RNG.normal(size=60) > 0.0).astype(int)
 ONE, SUM = ROWS[:, :1], ROWS.sum(axis=1)
+
+
+def searched(optimizer: str) -> adapters.LogisticDiscriminant:
+    return adapters.LogisticDiscriminant(optimizer=optimizer, max_iter=2, tol=None, seed=0).fit(ROWS, CLASSES)
+
+
 LONG: dict[str, Callable[[], object]] = {
     "k-means": lambda: adapters.KMeans(3, starts=2, seed=0).fit(ROWS),
     "online k-means": lambda: adapters.OnlineKMeans(3, passes=3, seed=0).fit(ROWS),
@@ -28,6 +34,8 @@ LONG: dict[str, Callable[[], object]] = {
     "condensed": lambda: adapters.CondensedSmoother(0.1).fit(ONE, SUM),
     "linear program": lambda: adapters.LinearProgram().fit(ROWS, CLASSES),
     "logistic": lambda: adapters.LogisticDiscriminant().fit(ROWS, CLASSES),
+    "annealing": lambda: searched("annealing"),
+    "genetic": lambda: searched("genetic"),
     "one against the rest": lambda: adapters.RejectingClassifier().fit(ROWS, CLASSES),
     "roc": lambda: evaluation.roc(CLASSES, SUM),
     "cross-validation": lambda: evaluation.error_estimates(adapters.NearestNeighbours(1), ROWS, CLASSES),
@@ -56,3 +64,12 @@ def test_many_fits_share_one_time_limit() -> None:
     clocks = in_one_time(lambda: [start_clock(), in_one_time(start_clock)()])()
     assert clocks[0] is clocks[1]
     assert start_clock() is not clocks[0]
+
+
+@pytest.mark.parametrize("optimizer", ["annealing", "genetic"])
+def test_searches_say_how_far_they_are(optimizer: str) -> None:
+    calls: list[tuple[float, float, str]] = []
+    with pgm.config(progress=lambda *call: calls.append(call)):
+        searched(optimizer)
+    assert {what for *_, what in calls} == {optimizer}
+    assert 0.0 < calls[0][0] <= calls[0][1]

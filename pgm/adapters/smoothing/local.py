@@ -19,6 +19,9 @@ from .local_sums import Products, about_means, deviation, heights, of_moments
 WINDOWS = ("tricube", "gaussian", "epanechnikov", "box")
 _SHORT = ("tricube", "epanechnikov", "box")  # windows that end, as the loops number them
 _AT_ONCE = 1 << 24  # distances between looks at the clock
+_MATRIX = (
+    1 << 21
+)  # distances at once where they are multiplied by features of the rows, which are read each time
 _SHARE = 0.3  # of the rows in a window, by default
 _MOST = 200  # coefficients of a polynomial
 # Squares about the mean relative to those about the middle of all rows: below, too many digits cancelled, and
@@ -160,7 +163,8 @@ class LocalSmoother(IntervalSmoother):
         if self._is_short():
             return self._lines(rows, spread)
         features = self._features() if self.degree == 1 else None
-        for part, far in distances(rows, self.rows_, self.window, "smoothing"):
+        block = {} if features is None else {"block": _MATRIX}
+        for part, far in distances(rows, self.rows_, self.window, "smoothing", **block):
             window, scales = self._windows(far)
             total = window @ self.weights_
             if not total.all():
