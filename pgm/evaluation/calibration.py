@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Calibrated:
-    """Calibration of one classifier: for each bin the mean prediction and the observed frequency.
+    """Calibration of one classifier: for each bin the mean prediction `said`, the observed frequency `share`.
 
-    `low` and `high` are the 95 % interval of Clopper and Pearson. `brier` and `log_loss` are means over rows.
+    `low` and `high` are its 95 % Clopper-Pearson interval, `count` is the number of rows in the bin. `brier`
+    and `log_loss` are means over all rows.
     """
 
     said: np.ndarray
@@ -122,7 +123,7 @@ class Calibrations(Frozen, Tabular, Mapping[str, Calibrated]):
             f"mean gap {one.gap:.4g}"
             for name, one in self._each.items()
         ]
-        header = ["classifier", "said", "came true", "95 %", "rows"]
+        header = ["classifier", "predicted", "observed", "95 %", "rows"]
         if list(self._each) == [""]:
             header, rows = header[1:], [row[1:] for row in rows]
         return header, rows, "\n".join(notes)
@@ -146,9 +147,9 @@ def calibration(
         InvalidFrame: a probability that is missing.
 
     >>> calibration([0, 0, 1, 1, 0, 1], [0.1, 0.3, 0.35, 0.8, 0.9, 0.9], bins=2)
-    said    came true  95 %              rows
-    0.2500  0.3333     0.0084 to 0.9057  3
-    0.8667  0.6667     0.0943 to 0.9916  3
+    predicted  observed  95 %              rows
+    0.2500     0.3333    0.0084 to 0.9057  3
+    0.8667     0.6667    0.0943 to 0.9916  3
     Brier 0.230417, log loss 0.690491, mean gap 0.1417
     """
     if isinstance(bins, bool) or not isinstance(bins, int) or not 1 <= bins <= 1000:

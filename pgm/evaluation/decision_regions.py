@@ -105,8 +105,8 @@ class Regions(Frozen, Tabular):
         """A list for each column: the grid points, and the class predicted there (None: rejected).
 
         >>> from sklearn.neighbors import KNeighborsClassifier
-        >>> told = KNeighborsClassifier(1).fit([[0.0], [1.0]], ["a", "b"])
-        >>> regions(told, [[0.0], [1.0]], cells=4).to_dict()["class"]
+        >>> model = KNeighborsClassifier(1).fit([[0.0], [1.0]], ["a", "b"])
+        >>> regions(model, [[0.0], [1.0]], cells=4).to_dict()["class"]
         ['a', 'a', 'b', 'b']
         """
         grid = np.meshgrid(*self.along) if len(self.axes) == 2 else self.along
@@ -118,8 +118,8 @@ class Regions(Frozen, Tabular):
         """A DataFrame with a row for each grid point.
 
         >>> from sklearn.neighbors import KNeighborsClassifier
-        >>> told = KNeighborsClassifier(1).fit([[0.0], [1.0]], ["a", "b"])
-        >>> regions(told, [[0.0], [1.0]], cells=4).to_pandas().shape
+        >>> model = KNeighborsClassifier(1).fit([[0.0], [1.0]], ["a", "b"])
+        >>> regions(model, [[0.0], [1.0]], cells=4).to_pandas().shape
         (4, 2)
         """
         from pgm.results.base import pandas
@@ -148,8 +148,8 @@ class Regions(Frozen, Tabular):
             InvalidArgument: `ax=` is not an Axes.
 
         >>> from sklearn.neighbors import KNeighborsClassifier
-        >>> told = KNeighborsClassifier(1).fit([[0.0, 0.0], [1.0, 1.0]], ["a", "b"])
-        >>> regions(told, [[0.0, 0.0], [1.0, 1.0]]).plot().get_xlabel()
+        >>> model = KNeighborsClassifier(1).fit([[0.0, 0.0], [1.0, 1.0]], ["a", "b"])
+        >>> regions(model, [[0.0, 0.0], [1.0, 1.0]]).plot().get_xlabel()
         'x0'
         """
         from pgm import plot
@@ -240,7 +240,7 @@ def regions(
     x0 and x1: 50 by 50 places
     """
     if not hasattr(classifier, "predict") or isinstance(classifier, type):
-        raise InvalidArgument(f"A classifier that is fitted has predict(), and {shown(classifier)} has none.")
+        raise InvalidArgument(f"A fitted classifier has predict(), and {shown(classifier)} has none.")
     if isinstance(cells, bool) or not isinstance(cells, int | np.integer) or not 2 <= cells <= _MOST_CELLS:
         raise InvalidArgument(f"cells= is a whole number from 2 to {_MOST_CELLS:,}, not {shown(cells)}.")
     if given is not None and not isinstance(given, Mapping):
@@ -327,7 +327,7 @@ def checked_shares(found: Any, classes: list[Any]) -> np.ndarray:
     bad = ~((shares >= 0.0).all(axis=1) & (np.abs(shares.sum(axis=1) - 1.0) <= _OFF))
     if bad.any():
         raise InvalidTable(
-            f"predict_proba says {shown(shares[bad.argmax()].tolist())} of a row: these are not "
+            f"predict_proba returns {shown(shares[bad.argmax()].tolist())} for a row: these are not "
             "probabilities."
         )
     return shares

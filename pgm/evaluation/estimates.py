@@ -129,7 +129,7 @@ class ErrorEstimates(Frozen, Tabular):
             for one in self._each
         ]
         off = f"{self.folds.mean():.4g} ± {self.folds.std(ddof=1):.2g}"
-        note = f"{len(self.folds)} folds, {off} (sd); rows learned from flatter, so they have no interval"
+        note = f"{len(self.folds)} folds, {off} (sd); resubstitution is optimistic, so it has no interval"
         return ["error", "rate", "95 %", "wrong", "rows"], rows, note
 
 
@@ -165,14 +165,14 @@ def error_estimates(
     resubstitution    0         -                 0      6
     cross-validation  0.333333  0.0433 to 0.7772  2      6
     test              1         0.0250 to 1.0000  1      1
-    3 folds, 0.3333 ± 0.29 (sd); rows learned from flatter, so they have no interval
+    3 folds, 0.3333 ± 0.29 (sd); resubstitution is optimistic, so it has no interval
     """
     from sklearn.base import clone
     from sklearn.model_selection import StratifiedKFold
     from sklearn.utils import _safe_indexing
 
     if not hasattr(classifier, "get_params") or not hasattr(classifier, "fit"):
-        raise InvalidArgument(f"A classifier has fit() and get_params(), and {shown(classifier)} has not.")
+        raise InvalidArgument(f"A classifier needs fit() and get_params(); {shown(classifier)} lacks them.")
     count = len(next(iter(X.values()))) if isinstance(X, dict) else len(X)
     labels = labels_of(y, count)
     fewest = int(np.unique(labels, return_counts=True)[1].min())

@@ -32,8 +32,8 @@ def density_of(name: Any, density: Any) -> Any:
         return net.query("x")
     if not callable(getattr(density, "pdf", None)) or not callable(getattr(density, "cdf", None)):
         raise InvalidArgument(
-            f"The density of the class {shown(name)} has pdf and cdf, as pgm.Gaussian(0, 1) or "
-            f"scipy.stats.norm(0, 1); {shown(density)} has not."
+            f"The density of the class {shown(name)} needs pdf and cdf, as pgm.Gaussian(0, 1) or "
+            f"scipy.stats.norm(0, 1) have; {shown(density)} lacks them."
         )
     return density
 
@@ -61,7 +61,7 @@ def reach(piece: Piece) -> tuple[float, float]:
     low, high = min(ends), max(ends)
     if not (math.isfinite(low) and math.isfinite(high)):
         raise InvalidArgument(
-            "A density has no quantiles near 0 and 1 that are finite: no boundary is found."
+            "A density has infinite quantiles near 0 or 1, so there is no range to search for boundaries."
         )
     return low, high if high > low else low + 1.0
 

@@ -98,7 +98,7 @@ class ROC(Frozen, Tabular):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Axes:
-        """Return a plot of the curve; axes that have one already get another.
+        """Return a plot of the curve, added to those that `ax` has.
 
         Args:
             ax: axes to draw on; by default a new figure.
@@ -239,9 +239,9 @@ def _of_scores(name: str, y: Any, score: Any, positive: Any, weights: Any) -> RO
     labels = labels_of(y, len(values))
     classes = np.unique(labels).tolist()
     if len(classes) != 2 and (len(classes) < 2 or positive is None):
-        more = ": positive= is the class that is set against all others" if len(classes) > 2 else ""
+        more = ": say with positive= which class is set against all others" if len(classes) > 2 else ""
         raise InvalidArgument(
-            f"A ROC curve is of two classes, and y has {len(classes)}, {shown(classes)}{more}."
+            f"A ROC curve needs two classes, and y has {len(classes)}, {shown(classes)}{more}."
         )
     if positive is None:
         positive = classes[1]
@@ -251,7 +251,7 @@ def _of_scores(name: str, y: Any, score: Any, positive: Any, weights: Any) -> RO
         from pgm.frames import weights_of
 
         weights = weights_of(weights, len(values))
-        for what, rows in (("class", labels == positive), ("classes besides", labels != positive)):
+        for what, rows in (("class", labels == positive), ("classes other than", labels != positive)):
             if not weights[rows].any():
                 raise InvalidArgument(f"The rows of the {what} {shown(positive)} have no weight.")
     ask = partial(roc_curve, labels == positive, values, sample_weight=weights, drop_intermediate=False)
@@ -262,8 +262,8 @@ def _of_scores(name: str, y: Any, score: Any, positive: Any, weights: Any) -> RO
 def _of_densities(densities: Mapping[Any, Any], positive: Any) -> ROC:
     if len(densities) != 2:
         raise InvalidArgument(
-            f"A ROC curve is of two densities, not {len(densities)}: that of the rest of several classes is "
-            "their mixture with their shares as weights, which the densities alone do not tell."
+            f"A ROC curve needs two densities, not {len(densities)}: for one class against the rest, pass "
+            "the mixture of the others, weighted by their probabilities."
         )
     names = list(densities)
     if positive is None:
@@ -286,7 +286,7 @@ def _of_densities(densities: Mapping[Any, Any], positive: Any) -> ROC:
 
 
 def _area(quiet: Any, alarm: Any, x: np.ndarray) -> float:
-    """P(a draw from one density exceeds one from the other): the integral of F_quiet dF_alarm."""
+    """P(a positive score exceeds a negative one): the integral of F_quiet dF_alarm."""
     from scipy.integrate import fixed_quad
 
     def below(t: np.ndarray) -> np.ndarray:

@@ -115,9 +115,9 @@ def decision_rates(
         if len(real) > 1:
             if samples is None:
                 raise InvalidArgument(
-                    f"{listed(v.name for v in real)} are {len(real)} continuous variables, over which no "
-                    "sum is "
-                    "exact: say how many cases to draw, samples=100_000, for a standard error."
+                    f"{listed(v.name for v in real)} are {len(real)} continuous variables, over which rates "
+                    "are not integrated exactly: say how many cases to draw, samples=100_000, for estimates "
+                    "with a standard error."
                 )
             if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
                 raise InvalidArgument(f"samples= is a whole number of at least 2, not {shown(samples)}.")
@@ -130,13 +130,13 @@ def decision_rates(
     else:
         if not isinstance(model, Mapping) or not model:
             raise InvalidArgument(
-                f"A Bayesian network, or {{class: density}}, is what errors are known of; not {shown(model)}."
+                f"model= is a Bayesian network or a dict {{class: density}}, not {shown(model)}."
             )
         if target is not None or observes:
             raise InvalidArgument("target= and observes= are for networks; densities are of one variable.")
         variable = Variable("class", list(model))
         if prior is None:
-            raise InvalidArgument("Densities leave P(class) open: give prior=.")
+            raise InvalidArgument("Densities do not determine P(class): give prior=.")
         shares = class_prior_of(prior, list(model), np.ones(len(model)))
         names = ("x",)
         cost, actions = _costs(variable, loss, reject)
@@ -267,7 +267,7 @@ def _of_continuous(problem: DecisionProblem, rule: Any, piece: Piece) -> Any:
         return _cuts(problem, list(rule))
     if isinstance(rule, Mapping):
         raise InvalidArgument(
-            "rule= is a dict of states, and a continuous variable is seen: pass cuts or a function."
+            "rule= is a dict of states, but a continuous variable is observed: pass cuts or a function."
         )
     if hasattr(rule, "predict"):
 
@@ -289,7 +289,7 @@ def _cuts(problem: DecisionProblem, rule: list[Any]) -> tuple[np.ndarray, np.nda
     if len(rule) % 2 == 0 or not all(isinstance(c, int | float) and math.isfinite(c) for c in cuts):
         raise InvalidArgument(f'rule= has classes and cuts in turn, as ["N", 1.5, "A"], not {shown(rule)}.')
     if any(a >= b for a, b in pairwise(cuts)):
-        raise InvalidArgument(f"The cuts of rule= rise, and these do not: {listed(map(str, cuts))}.")
+        raise InvalidArgument(f"The cuts of rule= must increase; these do not: {listed(map(str, cuts))}.")
     return np.array([-math.inf, *map(float, cuts), math.inf]), np.array([problem.code(one) for one in named])
 
 

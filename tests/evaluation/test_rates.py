@@ -189,7 +189,7 @@ WRONG = pgm.InvalidArgument
         (lambda: decision_rates({"a": 3.0}, prior=[1.0]), WRONG, "pdf and cdf"),
         (lambda: decision_rates(TWO, "c", **HALVES), WRONG, "for networks"),
         (lambda: decision_rates(TWO, prior=[0.5, 0.6]), WRONG, "sum to one"),
-        (lambda: decision_rates(TWO, **HALVES, rule=["a", 2.0, "b", 1.0, "a"]), WRONG, "rise"),
+        (lambda: decision_rates(TWO, **HALVES, rule=["a", 2.0, "b", 1.0, "a"]), WRONG, "must increase"),
         (lambda: decision_rates(TWO, **HALVES, rule=["a", 2.0]), WRONG, "in turn"),
         (lambda: decision_rates(TWO, **HALVES, rule=["a", 2.0, "z"]), pgm.UnknownState, "'z'"),
         (lambda: decision_rates(TWO, **HALVES, rule=["a", 2.0, None]), WRONG, "reject="),
@@ -202,7 +202,7 @@ WRONG = pgm.InvalidArgument
         (lambda: decision_rates(mixed(), "c", "zz"), pgm.UnknownVariable, "'zz'"),
         (lambda: decision_rates(mixed(), "c", "z", rule={True: "p"}), WRONG, "has no entry for False"),
         (lambda: decision_rates(mixed(), "c", "z", prior=[1]), WRONG, "its own"),
-        (lambda: roc([0, 1, 2], [1, 2, 3]), WRONG, "two classes.*positive= is the class"),
+        (lambda: roc([0, 1, 2], [1, 2, 3]), WRONG, "two classes.*positive= which class"),
         (lambda: roc([0, 0], [1, 2], positive=0), WRONG, "two classes"),
         (lambda: roc({"a": stats.norm(), "b": stats.norm(), "c": stats.norm()}), WRONG, "mixture"),
         (lambda: roc([0, 1], [1, np.nan]), pgm.InvalidFrame, "Row 1"),
@@ -237,7 +237,7 @@ def test_one_class_against_all_others_is_scikit_learns() -> None:
         for name, sign in (("a", 1), ("b", -1)):
             wanted = roc_auc_score(y == positive, sign * score, sample_weight=weights)
             assert found[name].auc == pytest.approx(wanted, abs=1e-12)
-    with pytest.raises(WRONG, match="classes besides 1 have no weight"):
+    with pytest.raises(WRONG, match="classes other than 1 have no weight"):
         roc(y, score, positive=1, sample_weight=y == 1)
 
 

@@ -46,7 +46,7 @@ class ExponentialUtility:
 
         Args:
             mean: the mean, or means.
-            least: the sum of what was taken off.
+            least: the sum of the least values that `disutility` subtracted.
 
         Raises:
             InvalidArgument: a mean is too small for a double, so that its logarithm would be wrong.
@@ -54,9 +54,9 @@ class ExponentialUtility:
         if (np.abs(mean) < _SMALLEST).any():
             raise InvalidArgument(
                 f"tolerance={self.tolerance:g} is too small for these utilities: some lie more than "
-                f"{-math.log(_SMALLEST):.0f} times as much above the lowest, and exp(-x / tolerance) "
-                "underflows. Tolerate more, raise the lowest utilities, or rule out by "
-                "allowed= what must not be done."
+                f"{-math.log(_SMALLEST):.0f} times the tolerance above the lowest, and exp(-x / tolerance) "
+                "underflows. Take a larger tolerance, raise the lowest utilities, or rule out forbidden "
+                "actions by allowed=."
             )
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(least - self.tolerance * np.log(np.asarray(mean)))

@@ -410,7 +410,7 @@ class InfluenceDiagram:
                 raise InvalidArgument(f"{node!r} is a decision: it takes observes= and allowed=.")
             self._set_decision(node, observes, allowed)
         elif observes is not None or allowed is not ...:
-            raise InvalidArgument(f"{node!r} is not a decision: observes= and allowed= mean nothing to it.")
+            raise InvalidArgument(f"{node!r} is not a decision: observes= and allowed= do not apply.")
         elif node in self._utilities:
             if states is not None or normalize:
                 raise InvalidArgument(f"{node!r} is a utility: it takes a table and parents=.")
@@ -485,7 +485,7 @@ class InfluenceDiagram:
         users = [name for name, one in self._utilities.items() if node in one.parents]
         users += [name for name, one in self._decisions.items() if node in one.allowed_given]
         if users:
-            raise InvalidStructure(f"{listed(users)} have tables for the present states of {node!r}.")
+            raise InvalidStructure(f"{listed(users)} have tables for the current states of {node!r}.")
 
     def _observed(self, node: str, observes: object) -> tuple[str, ...]:
         if isinstance(observes, str):
@@ -689,7 +689,7 @@ class InfluenceDiagram:
             given: the past, as for `solve`.
 
         Raises:
-            InvalidArgument: a decision without a rule, or a rule of something else.
+            InvalidArgument: a decision without a rule, or a rule for something that is no open decision.
             InvalidTable: an action that is not allowed.
             UnknownState: an action that does not exist.
 

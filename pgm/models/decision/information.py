@@ -122,7 +122,7 @@ def value_of_information(
         base = solved(diagram, given).expected_utility
         some = wanted
         if not some:
-            raise InvalidArgument("names= is empty: name what may be seen, or leave it out for a table.")
+            raise InvalidArgument("names= is empty: name what may be observed, or leave it out for a table.")
         seen = diagram
         if accuracy is not None:
             if len(some) != 1:
@@ -211,14 +211,14 @@ def _before(diagram: InfluenceDiagram, before: str | None, given: Mapping[str, A
         return open_[0]
     diagram._decision(before)
     if before not in open_:
-        raise InvalidArgument(f"{before!r} is given: it was taken, and nothing seen now can change it.")
+        raise InvalidArgument(f"{before!r} is given: it was taken, and no observation can change it now.")
     return before
 
 
 def _check_seen(diagram: InfluenceDiagram, name: str, before: str, given: Mapping[str, Any] | None) -> None:
     known(diagram.variables, name)
     if name in diagram.decisions:
-        raise InvalidArgument(f"{name!r} is a decision: only chance nodes are worth seeing.")
+        raise InvalidArgument(f"{name!r} is a decision: only chance nodes can be observed.")
     if name in (given or {}):
         raise InvalidArgument(f"{name!r} is given: it is known already.")
     first = diagram.decisions.index(before)

@@ -197,7 +197,7 @@ class _Node:
     negative_bound: float
     ticket: int
     masks: dict[str, np.ndarray] = field(compare=False)
-    decision: str = field(compare=False)  # what this decides would have to depend on more
+    decision: str = field(compare=False)  # the best action there depends on more than it observes
     at: tuple[int, ...] = field(compare=False)
 
 

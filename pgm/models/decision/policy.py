@@ -58,7 +58,7 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
     report: Report
     _diagram: InfluenceDiagram
     _advice: dict[str, Advice]
-    _rules: dict[str, Rule]  # those that were looked at
+    _rules: dict[str, Rule]  # those computed so far
     _value: float
     attitude: ExponentialUtility | None  # to risk; None: risk neutral
 
@@ -95,7 +95,7 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
 
     @property
     def diagram(self) -> InfluenceDiagram:
-        """The influence diagram that it is a policy of, as a copy."""
+        """A copy of the influence diagram that this is a policy for."""
         return self._diagram.copy()
 
     @property
@@ -131,7 +131,7 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
         decisions = list(self._advice)
         earlier = decisions[: decisions.index(advice.decision.name)]
         if not (probability > 0.0).all() and not set(earlier) <= set(names):
-            # What happens only if an earlier decision departs from the policy has advice, too.
+            # A case that arises only if an earlier decision departs from the policy has advice, too.
             rules = self._as_if([*names, *earlier])
             aside, chance = expected(self._diagram, rules, self.given, names, self.attitude)
             off = (probability == 0.0) & ~np.isnan(values).any(axis=-1)
@@ -210,7 +210,7 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
         """Return the diagram as a Bayesian network in which each decision follows the policy.
 
         Every question of a network can then be asked: `policy.network().query("cured")`. Decisions given as
-        the past are certain. Where what is known cannot happen the first action that is allowed is taken.
+        the past are certain. In a case that cannot happen the first allowed action is taken.
 
         >>> import pgm
         >>> d = pgm.InfluenceDiagram()

@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from .alternatives import Alternatives
     from .policy import Policy
 
-_VALUES = 5_000  # of the total that are kept apart
-_CELLS = 2_000_000  # of one joint distribution
+_VALUES = 5_000  # distinct partial totals, at most
+_CELLS = 2_000_000  # entries of one joint distribution, at most
 _DRAWS = 100_000
-_ROUNDING = 1e-9  # totals that differ by less, relative to the largest, are one
+_ROUNDING = 1e-9  # totals that differ by less, relative to the largest, count as one
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 class RiskProfile(Result, Tabular):
-    """The distribution of the total utility under a policy; exact, or simulated, which it says.
+    """The distribution of the total utility under a policy; exact, or simulated: see `.exact`.
 
-    `values` are the totals that can come out, in ascending order, `probabilities` those of each.
+    `values` are the possible totals in ascending order, `probabilities` their probabilities.
 
     >>> profile = RiskProfile(np.array([-10.0, 0.0, 50.0]), np.array([0.2, 0.3, 0.5]))
     >>> profile.mean, profile.probability_below(0), profile.quantile(0.25), profile.expected_shortfall(0.4)
@@ -130,7 +130,7 @@ class RiskProfile(Result, Tabular):
             order: 1 or 2, of stochastic dominance.
 
         Raises:
-            InvalidArgument: another order, or something else than a profile.
+            InvalidArgument: another order, or something other than a profile.
 
         >>> a = RiskProfile(np.array([1.0, 2.0]), np.array([0.5, 0.5]))
         >>> b = RiskProfile(np.array([0.0, 3.0]), np.array([0.5, 0.5]))
@@ -160,7 +160,7 @@ class RiskProfile(Result, Tabular):
             label: the name of this one.
 
         Raises:
-            InvalidArgument: something else than a profile.
+            InvalidArgument: something other than a profile.
 
         >>> sure = RiskProfile(np.array([1.0]), np.array([1.0]))
         >>> bold = RiskProfile(np.array([0.0, 2.0]), np.array([0.5, 0.5]))
@@ -239,7 +239,7 @@ class RiskProfile(Result, Tabular):
 
 def risk_of(policy: Policy, seed: Any) -> RiskProfile:
     """Return the distribution of the total utility under a policy; see `Policy.risk`."""
-    generator(seed)  # a seed that is none is refused, needed or not
+    generator(seed)  # an invalid seed is refused, even if it is not needed
     found = _by_sums(policy)
     if found is not None:
         return found
@@ -255,7 +255,7 @@ def risk_of(policy: Policy, seed: Any) -> RiskProfile:
 
 
 def _by_sums(policy: Policy) -> RiskProfile | None:
-    """The exact distribution: totals are added up term by term; None where there are too many."""
+    """The exact distribution, from all terms added up; None where there are too many totals."""
     diagram = policy._diagram
     net = policy.network()
     chances = {name: value for name, value in policy.given.items() if name not in diagram.decisions}
@@ -283,7 +283,7 @@ def _by_sums(policy: Policy) -> RiskProfile | None:
 def _in_a_chain(policy: Policy, net: Any, terms: Any, chances: Mapping[str, Any]) -> RiskProfile | None:
     """The same where all variables together are too many: each partial sum is a node of the network."""
     before, totals = "", np.zeros(1)
-    for number_, (names, values) in enumerate(terms):
+    for i, (names, values) in enumerate(terms):
         sums = _rounded(np.unique(np.add.outer(totals, np.unique(values)).ravel()))
         if len(sums) > _VALUES or values.size * len(totals) * len(sums) > current().memory_limit / 64:
             return None
@@ -291,7 +291,7 @@ def _in_a_chain(policy: Policy, net: Any, terms: Any, chances: Mapping[str, Any]
         places = np.searchsorted(sums, np.add.outer(totals, values) - near)
         table = np.zeros((*places.shape, len(sums)))
         np.put_along_axis(table, np.clip(places, 0, len(sums) - 1)[..., np.newaxis], 1.0, axis=-1)
-        name = f"total {number_}"
+        name = f"total {i}"
         while name in net:
             name += "'"
         parents = [*([before] if before else []), *names]
@@ -309,13 +309,13 @@ def _as(policy: Policy) -> Report:
 
 
 def _rounded(values: np.ndarray) -> np.ndarray:
-    """Sorted values without those that only rounding tells from the one before."""
+    """Sorted values, without those that differ from the one before by rounding only."""
     gap = _ROUNDING * max(float(np.abs(values).max(initial=0.0)), 1e-300)
     return np.asarray(values[np.concatenate([[True], np.diff(values) > gap])])
 
 
 def _merged(values: np.ndarray, probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each total once, in ascending order, without those that cannot come out."""
+    """Each possible total once, in ascending order, with its probability."""
     kept = probabilities > 0.0
     values, probabilities = values[kept], probabilities[kept]
     order = np.argsort(values, kind="stable")

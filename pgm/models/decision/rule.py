@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 class Rule(Frozen, Tabular, Mapping[Any, Any]):
     """The rule of one decision, {what is known: action}; it prints with the value of every action.
 
-    Only what matters is in it, in the order in which it becomes known. Keys are states or, of several,
-    tuples of them; `()` if nothing matters. What cannot happen has no action and is left out. What an action
-    is worth is the expected utility, given what is known, if all other decisions follow the policy. (Where
-    this can be known only because an earlier decision did not, each action was equally probable there.)
+    Keys have the requisite observations only, in the order in which they become known: a state, a tuple of
+    several, or `()` if nothing matters. Cases that cannot happen have no action and are left out. The value
+    of an action is the expected utility given what is known, if all other decisions follow the policy. (In
+    a case that arises only if earlier decisions depart from it, their actions count as equally probable.)
 
     >>> rain, umbrella = Variable("rain", [False, True]), Variable("umbrella", ["leave", "take"])
     >>> rule = Rule.of(umbrella, (rain,), np.array([[8.0, 5.0], [-10.0, 2.0]]))

@@ -76,8 +76,8 @@ def with_full_memory(
         layout.plan,
         ""
         if diagram.combine == "product" or attitude is not None
-        else 'Or let decisions forget: with memory="limited" each knows what it observes and no more, which '
-        "is worth at most as much.",
+        else 'Or let decisions forget: with memory="limited" each knows only what it observes, and the '
+        "optimum is at most as high.",
     )
     least = attitude is not None
     found = solve(layout.plan, tables.cards, tables.all, clock, multiply=product, least=least)
@@ -102,7 +102,7 @@ def _check_attitude(diagram: InfluenceDiagram, attitude: object) -> None:
     if not isinstance(attitude, ExponentialUtility):
         raise InvalidArgument(f"risk= takes pgm.ExponentialUtility(tolerance=...), not {shown(attitude)}.")
     if diagram.combine == "product":
-        raise InvalidArgument('risk= judges totals that are sums, and this diagram has combine="product".')
+        raise InvalidArgument('risk= needs utilities that add up, but this diagram has combine="product".')
     if diagram.memory == "limited":
         raise InvalidArgument('risk= cannot be combined with memory="limited" yet: solve without either.')
 
@@ -118,7 +118,7 @@ def refuse(diagram: InfluenceDiagram, observed: Observed) -> None:
     for name in observed.weights:
         if name in diagram.decisions:
             raise InvalidEvidence(
-                f"{name!r} is a decision: it was taken, and then the action is known, or not."
+                f"{name!r} is a decision: give the action that was taken, or nothing, but no likelihood."
             )
     taken = [name for name in diagram.decisions if name in observed.hard]
     if waiting and taken and diagram.decisions.index(taken[-1]) > diagram.decisions.index(waiting[0]):

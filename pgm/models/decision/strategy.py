@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from .policy import Policy
 
-_MOST = 20_000  # cases of all that is seen
+_MOST = 20_000  # combinations of observations
 _ROWS = 60  # that are printed
 
 
@@ -194,7 +194,7 @@ def strategy(policy: Policy) -> Strategy:
                 found.append(one)
             else:
                 found[alike] = _merged(found[alike], one)
-        if len(found) == 1:  # whatever is seen, the same is done
+        if len(found) == 1:  # the same actions follow whatever is seen
             return found[0].children
         return tuple(found)
 

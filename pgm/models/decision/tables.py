@@ -234,8 +234,8 @@ def information(
         for name in names
     }
     given = {place[name] for name in hard}
-    for number, name in enumerate(observed.weights):  # what is uncertain is a child that was observed
-        parents[len(names) + number] = [place[name]]
-        given.add(len(names) + number)
+    for extra, name in enumerate(observed.weights, len(names)):  # virtual evidence: an observed child
+        parents[extra] = [place[name]]
+        given.add(extra)
     known = {place[d]: [place[name] for name in diagram.known(d) if name not in hard] for d in waiting}
     return parents, [place[d] for d in waiting], known, utility_scopes, given

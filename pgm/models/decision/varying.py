@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Changes = Mapping[str, Mapping[Any, Any]]  # {decision: {what is known: action}}
 _ROUNDING = 1e-10
-_FAR = 1e6  # times the largest utility: as far as utilities are looked at
+_FAR = 1e6  # times the largest utility: the range of utilities that is examined
 _MOST_PIECES = 1000
 
 

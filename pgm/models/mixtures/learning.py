@@ -42,7 +42,7 @@ class Parameters:
 class Counted:
     """Responsibilities, and the log density of each row."""
 
-    shares: np.ndarray  # (distinct rows, components), times how often the row was seen
+    shares: np.ndarray  # (distinct rows, components), weighted by how often each row occurs
     logs: np.ndarray  # of rows together with labels
 
 
@@ -101,8 +101,7 @@ class MixtureLearning:
         if (self.prior_weights < 0.0).any():
             raise InvalidArgument(
                 "prior= of 'weights': a Dirichlet with parameters below 1 need not have a mode, and `fit` "
-                "looks "
-                "for it; use parameters from 1 on."
+                "looks for it; use parameters from 1 on."
             )
         model, rows = self.model, self.observed.rows
         believed = of_emission(given.get("emission"), model.emission, model.variable, rows, self.counts)
@@ -154,7 +153,7 @@ class MixtureLearning:
         )
 
     def statistics(self, emission: Emission, counted: Counted, fixed: np.ndarray | None = None) -> Any:
-        """Of the emission, but of components that are `fixed`."""
+        """Sufficient statistics of the emission, with none for components that are `fixed`."""
         shares = self.seen.per_row(counted.shares, len(self.observed.rows))
         if fixed is not None and fixed.any():
             shares = np.where(fixed, 0.0, shares)
@@ -270,7 +269,7 @@ class MixtureLearning:
         begin: list[Callable[[], Parameters]] = [lambda: self.given(seeds[0])]
         begin += [lambda seed=seed: self.guess(seed) for seed in seeds[1:]]  # type: ignore[misc]
         self._check_apart(int(starts))
-        best, reports, number = climb(
+        best, reports, chosen = climb(
             begin,
             self.expect,
             self.maximise,
@@ -284,7 +283,7 @@ class MixtureLearning:
         self.last = self.expect(best).statistics
         visits = self.last.shares.sum(axis=0)
         kept = [s for s, v in zip(self.model.states, visits.tolist(), strict=True) if not v > 0.0]
-        made = reports[number].changed(
+        made = reports[chosen].changed(
             n_parameters=self._n_free(best),
             n_rows=self.read.n_rows,
             starts=tuple(report.log_likelihoods for report in reports),
@@ -308,8 +307,7 @@ class MixtureLearning:
         if all((part == part[:1]).all() for part in model.emission.parameters()):
             raise InvalidArgument(
                 "EM cannot begin here: all components are alike, so no step would ever distinguish them. "
-                "Give "
-                "them other parameters, leave these out, or take starts=5: all but the first are "
+                "Give them other parameters, leave these out, or take starts=5: all but the first are "
                 "guesses."
             )
 

@@ -304,8 +304,8 @@ class Mixture:
     ) -> Self:
         """Learn online from batches of rows, each seen once (stepwise EM); returns the mixture itself.
 
-        The expected sufficient statistics under the current parameters are averaged with those of before,
-        and the parameters maximise the likelihood for the average (Cappé & Moulines 2009).
+        The expected sufficient statistics under the current parameters are averaged with the earlier ones,
+        and the new parameters maximise the likelihood for the average (Cappé & Moulines 2009).
 
         Args:
             data: rows; see the class.
@@ -313,9 +313,9 @@ class Mixture:
             label_noise: as for `fit`.
             weights: the weight of each row.
             prior: as for `fit`; applied once, to all rows so far.
-            rate: how much the new batch counts in the average, from 0 to 1, where things drift; left out: the
-                number of batches to the power of -0.6, which forgets a bad beginning and settles.
-            seed: of the guess that the first batch begins with, where there are no parameters.
+            rate: the weight of the new batch in the average, above 0 and at most 1, for data that drift; left
+                out: the number of batches to the power of -0.6, which forgets a bad start and converges.
+            seed: of the initial guess at the first batch, where there are no parameters.
 
         Raises:
             InvalidArgument: an option is out of range; a value cannot be observed; a component collapses.
@@ -347,8 +347,8 @@ class Mixture:
     def to_network(self) -> BayesianNetwork:
         """Return the Bayesian network: "component" and, below it, the columns.
 
-        Columns of mixtures have a hidden component of their own, besides; counts and Student's distributions
-        are densities (`pgm.DensityCPD`): what is seen of them says which component it is.
+        Columns whose emission is itself a mixture have a hidden component of their own as well; counts and
+        Student's distributions become densities (`pgm.DensityCPD`), evidence on the component if observed.
 
         Raises:
             IncompleteModel: there are no parameters yet.
@@ -462,7 +462,9 @@ class Mixture:
             shares, each = shares[observed.code], each[observed.code]
         if not impossible and not (each > -np.inf).all():
             row = int((~(each > -np.inf)).argmax())
-            raise ImpossibleEvidence(f"Row {row:,} (the first is 0): no component makes what is observed.")
+            raise ImpossibleEvidence(
+                f"Row {row:,} (the first is 0): no component can generate what is observed."
+            )
         return shares, each
 
 

@@ -58,7 +58,7 @@ def emitted(emission: Any, parent: Variable, names: list[str]) -> list[CPD]:
         ]
     if (normals := emission.normals()) is not None:
         return normal_nodes(normals[0], normals[1], [parent], names)
-    if hasattr(emission, "components"):  # a mixture in each component: which part of it is hidden, too
+    if hasattr(emission, "components"):  # each component is itself a mixture, with hidden components
         weights, means, covariances = emission.components()
         k, m, dim = means.shape
         part = Variable(f"component of {', '.join(names)}", list(range(m)))
