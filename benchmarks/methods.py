@@ -192,6 +192,8 @@ def _logistic() -> Sequence[Case]:
         (a(optimizer="gradient"), "two", None),
         (a(optimizer="bfgs"), "two", None),
         (a(optimizer="cg"), "two", None),
+        (a(optimizer="annealing", seed=0), "two", None),
+        (a(optimizer="genetic", seed=0), "two", None),
         (a(loss="squares"), "two", None),
     ]
 
