@@ -118,9 +118,9 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     ): "the same grid, moved by a whole step",
     (
         "pgm/inference/engines/gaussian/variational.py",
-        "if seen is None or seen.layout is not solved.made.layout:",
-        "seen.layout is not solved.made.layout",
-        "seen.layout is solved.made.layout",
+        "if places is None or places.layout is not solved.made.layout:",
+        "places.layout is not solved.made.layout",
+        "places.layout is solved.made.layout",
     ): "made anew each time in place of kept",
     (
         "pgm/inference/engines/sampling/draws.py",

@@ -95,7 +95,7 @@ def test_every_method_of_the_families_is_run():
     pytest.importorskip("sklearn")
     report = Report()
     methods.run(report, Options(rows=60))
-    assert len(report.findings) == 52
+    assert len(report.findings) == 54
     assert {one.side for one in report.results} == {"pgm", methods.SCIKIT, methods.SCIPY}
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import pgm
 from pgm import adapters, evaluation
-from pgm.runtime import progress
+from pgm.runtime import progress, running
 from pgm.runtime.clock import in_one_time, start_clock
 
 RNG = np.random.default_rng(0)
@@ -54,6 +54,7 @@ def test_a_time_limit_ends_what_takes_long(call: Callable[[], object]) -> None:
 
 def test_a_solver_that_cannot_be_asked_how_far_it_is_is_not_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "_SILENCE", 0.001)
+    monkeypatch.setattr(running, "_TICK", 0.001)
     calls: list[Any] = []
     with pgm.config(progress=lambda *call: calls.append(call)):
         adapters.SingleLinkageOutliers().fit(RNG.normal(size=(2500, 2)))
@@ -67,7 +68,8 @@ def test_many_fits_share_one_time_limit() -> None:
 
 
 @pytest.mark.parametrize("optimizer", ["annealing", "genetic"])
-def test_searches_say_how_far_they_are(optimizer: str) -> None:
+def test_searches_say_how_far_they_are(optimizer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_INTERVAL", 0.0)
     calls: list[tuple[float, float, str]] = []
     with pgm.config(progress=lambda *call: calls.append(call)):
         searched(optimizer)

@@ -417,7 +417,7 @@ def test_mutual_information_of_numbers() -> None:
     net.add(
         "w", {"a": pgm.LinearGaussian({}, bias=0.0), "b": pgm.LinearGaussian({"x": 1.0})}, parents=["h", "x"]
     )
-    with pytest.raises(pgm.InvalidArgument, match="mixture of normals has no formula"):
+    with pytest.raises(pgm.InvalidArgument, match="mixture of normals has no closed form"):
         net.mutual_information("x", "w")
 
 
